@@ -18,7 +18,7 @@ const SEGMENT_STEP = 1_000_000;
 function openWindow(workerId: number): IssueWindow {
   const never = Number.MAX_SAFE_INTEGER;
   const refusal = new LeafError('LEAF_NOT_READY', 'no worker');
-  return { tenure: { workerId, floor: 0 }, ceiling: never, renewAfter: never, refusal, renew: () => Promise.resolve() };
+  return { term: { workerId, floor: 0 }, ceiling: never, renewAfter: never, refusal, renew: () => Promise.resolve() };
 }
 
 function snowflakeGenerator(workerId: number): SnowflakeGenerator {

@@ -10,13 +10,13 @@ const PER_SECOND = 400;
 const WINDOW_MS = 800;
 const PROBE_PAUSE_MS = 50;
 /** The best of several windows counts: a machine that stands still for a moment is not the attack. */
-const MOST_ROUNDS = 6;
+const MAX_ROUNDS = 6;
 /** No further round begins after this time: an attack that succeeds may stop the server for seconds in each. */
 const ROUNDS_MS = 20_000;
 /** How much later an ID should come beside an attack: rounds are added while the ratio is larger. */
 export const WANTED_RATIO = 2;
 /** Where a test fails. An attack that succeeds reaches hundreds; on an idle machine, 1 ms at rest makes ratios up to 5. */
-export const MOST_RATIO = 10;
+export const MAX_RATIO = 10;
 
 export interface AttackResult {
   readonly name: string;
@@ -50,7 +50,7 @@ export async function measure(attack: Attack, server: LimitedServer): Promise<At
   let ratio = Infinity;
   try {
     await beside(ordinary);
-    for (let round = 0; round < MOST_ROUNDS && ratio > WANTED_RATIO && server.running && hasTime(); round++) {
+    for (let round = 0; round < MAX_ROUNDS && ratio > WANTED_RATIO && server.running && hasTime(); round++) {
       seen.rest.push(await meter.measure(WINDOW_MS));
       seen.ordinary.push((await beside(ordinary)).latency);
       const { latency, statuses, probes: seenProbes } = await beside(attack);

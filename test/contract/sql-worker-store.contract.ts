@@ -52,21 +52,21 @@ export function sqlWorkerStoreContract(hosts: readonly DatabaseHostCase[]): void
       it('names the workers in use in the other table', async () => {
         const other = tables.store(table === FIXED_WORKERS ? POOL_WORKERS : FIXED_WORKERS);
         await other.create(registry, RECORD, 7);
-        expect(await store.rivals(usedAt(RECORD.ceiling + 1))).toBeUndefined();
-        expect(await store.rivals(usedAt(RECORD.ceiling))).toContain(': 1, for example');
+        expect(await store.otherStrategies(usedAt(RECORD.ceiling + 1))).toBeUndefined();
+        expect(await store.otherStrategies(usedAt(RECORD.ceiling))).toContain(': 1, for example');
         const [held] = await other.list();
         await other.replace(held!, { ...RECORD, write: 2, free: true });
         // Its holder may have used all timestamps up to the ceiling.
-        expect(await store.rivals(usedAt(RECORD.ceiling))).toContain(': 1, for example');
-        expect(await store.rivals(usedAt(RECORD.ceiling + 1))).toBeUndefined();
+        expect(await store.otherStrategies(usedAt(RECORD.ceiling))).toContain(': 1, for example');
+        expect(await store.otherStrategies(usedAt(RECORD.ceiling + 1))).toBeUndefined();
         await other.close();
       });
 
       it('names the workers that a Java server has used within ten of its reports in the other table', async () => {
         const other = tables.store(table === FIXED_WORKERS ? POOL_WORKERS : FIXED_WORKERS);
         await other.create(registry, { ...RECORD, leaseId: undefined, write: 0 }, 7);
-        expect(await store.rivals(usedAt(RECORD.ceiling + 30_000))).toContain(': 1, for example');
-        expect(await store.rivals(usedAt(RECORD.ceiling + 30_001))).toBeUndefined();
+        expect(await store.otherStrategies(usedAt(RECORD.ceiling + 30_000))).toContain(': 1, for example');
+        expect(await store.otherStrategies(usedAt(RECORD.ceiling + 30_001))).toBeUndefined();
         await other.close();
       });
 

@@ -1,4 +1,4 @@
-import type { ClusterAnswer, ClusterServer, OrderAnswer } from '../../apps/leaf-server/src/fleet/views';
+import type { ClusterAnswer, ClusterServer, OrderAnswer } from '../../apps/leaf-server/src/cluster/views';
 import { ensureBuilt } from '../support/build';
 import { freePorts } from '../support/free-port';
 import { admin, ADMIN_TOKEN } from '../support/http/admin';

@@ -9,7 +9,7 @@ import { call, text } from '../support/http/http';
 const TAGS = 10_000;
 const PAGE_ROWS = 1000;
 /** One event is small enough not to hold up requests for long. */
-const MOST_IN_EVENT = 250;
+const MAX_IN_EVENT = 250;
 /** Far above what a slice takes, below what a server is worth that stands still. */
 const ANSWER_LIMIT_MS = 5000;
 
@@ -65,7 +65,7 @@ describe('with ten thousand tags', () => {
       const names = events.flatMap(({ tags }) => tags.map(({ tag }) => tag));
       expect(new Set(names).size).toBe(TAGS);
       expect(names).toHaveLength(TAGS);
-      expect(Math.max(...events.map(({ tags }) => tags.length))).toBeLessThanOrEqual(MOST_IN_EVENT);
+      expect(Math.max(...events.map(({ tags }) => tags.length))).toBeLessThanOrEqual(MAX_IN_EVENT);
 
       await text(server.port, '/api/segment/get/service.tag-77');
       const changed = await reader.next<SegmentsView>('segments', ({ tags }) => tags.some(({ issued }) => issued > 0));

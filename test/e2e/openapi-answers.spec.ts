@@ -17,7 +17,7 @@ const FIRST = 'leaf-segment-test';
 const STREAM = '/api/monitor/stream';
 const ID_ROUTES = { get: 'takeSegmentId', batch: 'takeSegmentIds', range: 'takeSegmentRanges' };
 /** The document says so. */
-const MOST_STREAMS = 32;
+const MAX_STREAMS = 32;
 
 let server: TestServer;
 let directory: string;
@@ -206,7 +206,7 @@ describe('every answer is as the document says', () => {
         const event = await readers[0]?.next(name);
         expect(contract.mismatch({ $ref: `#/components/schemas/${schema}` }, event)).toBeUndefined();
       }
-      while (readers.length < MOST_STREAMS) {
+      while (readers.length < MAX_STREAMS) {
         readers.push(await EventReader.open(server.port, STREAM, `127.0.0.${1 + (readers.length % 2)}`));
       }
       await ask('monitorStream', STREAM, 503);

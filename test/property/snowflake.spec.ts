@@ -1,6 +1,6 @@
 import { setImmediate } from 'node:timers/promises';
 import { BitLayout, idsOf, LeafError, type SnowflakeParts } from '@leaf-ids/core';
-import { defaultLayout, type IssueWindow, SnowflakeGenerator, type Tenure } from '@leaf-ids/core/internal';
+import { defaultLayout, type IssueWindow, SnowflakeGenerator, type Term } from '@leaf-ids/core/internal';
 import { FakeClock } from '@leaf-ids/core/testing';
 import fc from 'fast-check';
 
@@ -15,7 +15,7 @@ interface WalkOptions {
   readonly waitMs: number;
 }
 
-/** What can happen to a generator; a tenure ends, and another worker ID is acquired. */
+/** What can happen to a generator; a term ends, and another worker ID is acquired. */
 type Event =
   | { readonly kind: 'step' | 'advance'; readonly ms: number }
   | { readonly kind: 'report' | 'cut off' | 'end' | 'acquire' }
@@ -35,11 +35,11 @@ class Walk implements IssueWindow {
   readonly clock = new FakeClock(START);
   readonly issued = new Set<bigint>();
   readonly refusal = new LeafError('LEAF_NOT_READY', 'No worker ID.');
-  tenure: Tenure | undefined;
+  term: Term | undefined;
   ceiling = -1;
   renewAfter = -1;
   private readonly ids: SnowflakeGenerator;
-  private readonly tenures: Tenure[] = [];
+  private readonly terms: Term[] = [];
   private newest = -1n;
   private cutOff = false;
 
@@ -63,21 +63,21 @@ class Walk implements IssueWindow {
   /** With the registry back and the clock past everything, it must issue again. */
   async recover(): Promise<void> {
     this.cutOff = false;
-    if (this.tenure === undefined) this.acquire();
+    if (this.term === undefined) this.acquire();
     this.clock.step(Math.max(0, this.ids.lastTimestamp + 1 - this.clock.now()));
-    this.clock.step(Math.max(0, (this.tenure?.floor ?? 0) + 1 - this.clock.now()));
+    this.clock.step(Math.max(0, (this.term?.floor ?? 0) + 1 - this.clock.now()));
     await this.renew();
     this.check([this.ids.next()], this.newest);
   }
 
   private acquire(): void {
-    const { options, clock, ids, tenures } = this;
-    const workerId = tenures.length % (options.layout.maxWorkerId + 1);
+    const { options, clock, ids, terms } = this;
+    const workerId = terms.length % (options.layout.maxWorkerId + 1);
     // Above all that was issued as this worker before.
     const floor = Math.max(ids.lastTimestamp, clock.now());
     this.record(floor + options.horizonMs);
-    this.tenure = { workerId, floor };
-    tenures.push(this.tenure);
+    this.term = { workerId, floor };
+    terms.push(this.term);
   }
 
   private record(ceiling: number): void {
@@ -92,7 +92,7 @@ class Walk implements IssueWindow {
     else if (event.kind === 'ask') for (let n = 0; n < event.count; n++) await this.ask(event.how);
     else if (event.kind === 'report') await this.renew();
     else if (event.kind === 'cut off') this.cutOff = !this.cutOff;
-    else if (event.kind === 'end') this.tenure = undefined;
+    else if (event.kind === 'end') this.term = undefined;
     else this.acquire();
   }
 
@@ -136,7 +136,7 @@ class Walk implements IssueWindow {
       if (this.issued.has(id)) throw fault('issued before');
       if (id <= before) throw fault(`not above ${before}`);
       if (timestamp > this.ceiling) throw fault(`above the ceiling ${this.ceiling}`);
-      const known = this.tenures.some((tenure) => tenure.workerId === workerId && tenure.floor < timestamp);
+      const known = this.terms.some((term) => term.workerId === workerId && term.floor < timestamp);
       if (!known) throw fault('not above the floor');
       this.issued.add(id);
       before = id;

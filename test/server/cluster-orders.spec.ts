@@ -1,4 +1,4 @@
-import type { OrderAnswer } from '../../apps/leaf-server/src/fleet/views';
+import type { OrderAnswer } from '../../apps/leaf-server/src/cluster/views';
 import { admin, ADMIN_TOKEN } from '../support/http/admin';
 import { call } from '../support/http/http';
 import { problemCode } from '../support/http/problem';

@@ -1,4 +1,4 @@
-import type { ClusterAnswer, ClusterWorkers } from '../../apps/leaf-server/src/fleet/views';
+import type { ClusterAnswer, ClusterWorkers } from '../../apps/leaf-server/src/cluster/views';
 import { freePort } from '../support/free-port';
 import { call, json, text } from '../support/http/http';
 import { problemCode } from '../support/http/problem';

@@ -3,13 +3,13 @@ import { ScheduleModule } from '@nestjs/schedule';
 import type { Clock } from '@leaf-ids/core';
 import { IdModule } from '@leaf-ids/id';
 import { AdminModule } from './admin/admin.module';
-import { ClusterModule } from './cluster/cluster.module';
-import type { WorkerBus } from './cluster/worker-bus';
+import { ProcessesModule } from './processes/processes.module';
+import type { ProcessBus } from './processes/process-bus';
 import { ConfigModule } from './config/config.module';
 import type { LeafConfig } from './config/leaf-config';
 import type { LeafLogger } from './config/logging';
 import { ConsoleModule } from './console/console.module';
-import { FleetModule } from './fleet/fleet.module';
+import { ClusterModule } from './cluster/cluster.module';
 import { HealthModule } from './health/health.module';
 import { HttpModule } from './http/http.module';
 import type { OverloadCounts } from './http/overload/overload-counts';
@@ -24,7 +24,7 @@ import { OpenApiModule } from './openapi/openapi.module';
 import { RespModule } from './resp/resp.module';
 import { TakersModule } from './takers/takers.module';
 import { TokensModule } from './tokens/tokens.module';
-import { WorkersModule } from './workers/workers.module';
+import { WorkerWindowsModule } from './worker-windows/worker-windows.module';
 
 /** Parts that exist before Nest: those ahead of it, and what another process has sent. */
 export interface AppParts {
@@ -33,7 +33,7 @@ export interface AppParts {
   readonly drain: Drain;
   readonly requests: RequestCounts;
   readonly overload: OverloadCounts;
-  readonly bus: WorkerBus;
+  readonly bus: ProcessBus;
   /** Aborts a start under way. */
   readonly signal?: AbortSignal;
 }
@@ -58,16 +58,16 @@ export class AppModule implements BeforeApplicationShutdown {
         TokensModule,
         TakersModule,
         LifecycleModule.forRoot(clock, drain, IdModule.forRoot({ ...config.ids, ...(signal && { signal }) })),
-        ClusterModule.forRoot(bus),
+        ProcessesModule.forRoot(bus),
         HttpModule.forRoot(requests, overload),
         ScheduleModule.forRoot(),
         IdsModule,
         HealthModule,
         MonitorModule,
-        FleetModule,
+        ClusterModule,
         MetricsModule,
         AdminModule,
-        WorkersModule,
+        WorkerWindowsModule,
         OpenApiModule,
         ConsoleModule,
         RespModule,

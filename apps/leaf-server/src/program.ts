@@ -1,13 +1,13 @@
 import cluster from 'node:cluster';
 import { runProgram } from '@leaf-ids/cli';
-import { PROCESS_FLAG } from './cluster/process-flag';
+import { PROCESS_FLAG } from './processes/process-flag';
 import { serverProgram } from './commands/command-line';
 
 /** Loads the server only for a command that needs it: the usage and the version are printed at once. */
 export async function main(args: readonly string[]): Promise<void> {
   if (cluster.isWorker && args[0]?.startsWith(`${PROCESS_FLAG}=`) === true) {
     const [{ runProcess }, { startServer }] = await Promise.all([
-      import('./cluster/run-process.js'),
+      import('./processes/run-process.js'),
       import('./server.js'),
     ]);
     runProcess(startServer);

@@ -40,7 +40,7 @@ async function runCommand(line: CommandLine): Promise<void> {
     return runMove(config, line);
   }
   if (config.processes === 1) return serve(config);
-  const { supervise } = await import('./cluster/supervise.js');
+  const { supervise } = await import('./processes/supervise.js');
   return supervise(config);
 }
 

@@ -21,12 +21,12 @@ import { OverloadCounts } from './http/overload/overload-counts';
 import { NoRequestCounts, RequestCounts } from './http/request-counts';
 import { RespListener } from './resp/resp-listener';
 import { ApiDocument } from './openapi/api-document';
-import { SharedState } from './cluster/shared-state';
-import { SingleProcess, type WorkerBus } from './cluster/worker-bus';
+import { SharedState } from './processes/shared-state';
+import { SingleProcess, type ProcessBus } from './processes/process-bus';
 import { TakerAccess } from './takers/taker-access';
 import { traced } from './tracing/traced';
 import { Tracing } from './tracing/tracing';
-import { WorkerGuard } from './workers/worker.guard';
+import { WorkerGuard } from './worker-windows/worker.guard';
 
 export interface LeafServer {
   /** The port on which it listens. */
@@ -49,7 +49,7 @@ export interface ServerOptions {
   /** False counts no requests: for measurements of the counting. */
   readonly countRequests?: boolean;
   /** The processes that are one server with this one; left out: there are none. */
-  readonly bus?: WorkerBus;
+  readonly bus?: ProcessBus;
   /** Aborts a start under way: it rejects with the reason of the signal, and everything that was opened is closed. */
   readonly signal?: AbortSignal;
   /** Called when the start is complete except for listening. */

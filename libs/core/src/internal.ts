@@ -90,7 +90,7 @@ export {
 } from './segment/tag-store';
 export { MAX_INTERLEAVE, MAX_STEP, ORDERS, RESETS, tagKind } from './segment/tag-settings';
 export { defaultLayout, layoutRule, parseLayout } from './snowflake/bit-layout';
-export type { IssueWindow, Tenure } from './snowflake/issue-window';
+export type { IssueWindow, Term } from './snowflake/issue-window';
 export { SnowflakeGenerator } from './snowflake/snowflake-generator';
 export {
   DEFAULT_SNOWFLAKE_OPTIONS,

@@ -27,7 +27,7 @@ export { type ShardEvents, ShardedSegmentStore } from './sharding/sharded-segmen
 export { ShardedTagStore } from './sharding/sharded-tag-store';
 export { Shards } from './sharding/shards';
 export { LazyDatabase } from './database/lazy-database';
-export { lentTarget } from './database/lent-database';
+export { sharedTarget } from './database/shared-database';
 export { loadSqlite, type SqliteConnection } from './dialects/sqlite-driver';
 export { FIXED_WORKERS, POOL_WORKERS, SqlWorkerStore, type WorkerTable } from './stores/sql-worker-store';
 export type { WorkerDatabase } from './stores/worker-database';

@@ -45,7 +45,7 @@ function segments() {
 function snowflakes() {
   const layout = new BitLayout({ timeBits: 40, workerBits: 1, sequenceBits: 22, epoch: DEFAULT_EPOCH });
   const never = Number.MAX_SAFE_INTEGER;
-  const window = { tenure: { workerId: 1, floor: 0 }, ceiling: never, renewAfter: never, renew() {} };
+  const window = { term: { workerId: 1, floor: 0 }, ceiling: never, renewAfter: never, renew() {} };
   return new SnowflakeGenerator(layout, window, clock, systemRandom, { maxBackwardsMs: 5, waitMs: 1000 });
 }
 

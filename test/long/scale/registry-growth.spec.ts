@@ -1,12 +1,12 @@
 import type { LeaseRig } from '../../support/fakes/lease-rig';
-import { type FleetOptions, MAINTAIN_MS, RegistryFleet } from '../../support/fakes/registry-fleet';
+import { type FleetOptions, MAINTAIN_MS, RegistryServers } from '../../support/fakes/registry-fleet';
 
 const TTL = 600_000;
 const FEW = 6;
 const MANY = 60;
 
-async function started(servers: number, registry: FleetOptions['registry']): Promise<RegistryFleet> {
-  const fleet = new RegistryFleet({ servers, registry, horizonMs: TTL });
+async function started(servers: number, registry: FleetOptions['registry']): Promise<RegistryServers> {
+  const fleet = new RegistryServers({ servers, registry, horizonMs: TTL });
   await fleet.start();
   await fleet.run(MAINTAIN_MS);
   return fleet;
@@ -36,7 +36,7 @@ describe.each(['zk_recycle', 'zk_normal', 'database'] as const)('a fleet with th
 });
 
 describe('the maintenance of a pool', () => {
-  const held = (fleet: RegistryFleet, rig: LeaseRig): Promise<boolean> =>
+  const held = (fleet: RegistryServers, rig: LeaseRig): Promise<boolean> =>
     fleet.records().then((all) => all.some(({ workerId, record }) => workerId === rig.workerId && !record.free));
 
   it('passes to another server when the one that has the turn crashes, and frees what was abandoned', async () => {

@@ -27,7 +27,7 @@ export interface Exposure {
 
 export const NOT_EXPOSED: Exposure = { byDisk: undefined, missed: undefined, fork: undefined };
 
-/** One tenure: a process, and one worker ID that it holds without a break. */
+/** One term: a process, and one worker ID that it holds without a break. */
 export interface Issuer {
   readonly kind: 'server' | 'client' | 'java';
   /** Of the process. */
@@ -43,7 +43,7 @@ export interface Issuer {
   readonly acquiredAt: number;
   /** The directory of its process. */
   readonly directory: Directory | undefined;
-  /** Of the memory of a copy: the tenure that it goes on from, and the newest timestamp that it had used. */
+  /** Of the memory of a copy: the term that it goes on from, and the newest timestamp that it had used. */
   readonly continues?: { readonly issuer: Issuer; readonly timestamp: number };
   /** Unix milliseconds of its newest ID. */
   newest: number;

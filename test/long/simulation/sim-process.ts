@@ -12,7 +12,7 @@ import {
   type FileRecord,
   reasonOf,
   SnowflakeGenerator,
-  type Tenure,
+  type Term,
   WorkerLease,
   WorkerWindows,
   type WorkerLeaseSnapshot,
@@ -77,7 +77,7 @@ export class SimProcess implements Caller {
   readonly random: SeededRandom;
   readonly registry: WorkerRegistry;
   readonly windows: WorkerWindows;
-  /** Of the current tenure; undefined before the first. */
+  /** Of the current term; undefined before the first. */
   issuer: Issuer | undefined;
   lost: LeafError | undefined;
   /** Why the process ended by itself. */
@@ -134,7 +134,7 @@ export class SimProcess implements Caller {
     this.windows = new WorkerWindows(this.registry, instance, clock, conditions.mostWindows);
     this.lease = new WorkerLease(this.registry, instance, this.leaseId, () => this.ids.lastTimestamp, clock, {
       onWaiting: (reason) => this.note(() => `waits: ${reason.message.slice(-90)}`),
-      onAcquired: (tenure) => this.acquired(tenure),
+      onAcquired: (term) => this.acquired(term),
       onReportFailed: (error) => this.failed('report', error),
       onAcquireFailed: (error) => {
         this.failed('acquire', error);
@@ -257,7 +257,7 @@ export class SimProcess implements Caller {
     if (this.lost !== undefined && this.random.chance(0.3)) this.crash();
   }
 
-  private acquired({ workerId, floor }: Tenure): void {
+  private acquired({ workerId, floor }: Term): void {
     const { place, around } = this;
     if (this.acquiredOnce) this.note(() => 'acquired another');
     this.acquiredOnce = true;
@@ -335,7 +335,7 @@ export class SimProcess implements Caller {
     const { timestamp, workerId } = layout.decompose(from);
     const { issuer } = this;
     if (issuer?.workerId !== workerId) {
-      // Claimed under the previous tenure, while the call waited.
+      // Claimed under the previous term, while the call waited.
       if (!this.busy)
         ledger.breach('error', `${this.name} issued as worker ${workerId}, and holds ${issuer?.workerId}`);
       return;

@@ -50,7 +50,7 @@ export interface SimulationResult {
 }
 
 /** Ten times what a long world takes, for its servers and for each client. */
-const MOST_STEPS = { servers: 200_000, client: 100_000 };
+const MAX_STEPS = { servers: 200_000, client: 100_000 };
 
 /** Plays one seed. The same seed with the same faults always runs the same way. */
 export function simulate(seed: number, options: SimulationOptions = {}): Promise<SimulationResult> {
@@ -121,7 +121,7 @@ export class SimulationWorld implements Surroundings, WriteListener, WorldParts 
       });
     }
     scheduler.at(conditions.faultyMs, 'faults end', () => this.heal());
-    const mostSteps = MOST_STEPS.servers + MOST_STEPS.client * conditions.clients;
+    const mostSteps = MAX_STEPS.servers + MAX_STEPS.client * conditions.clients;
     const end = conditions.faultyMs + conditions.boundMs + 8 * conditions.reportMs + conditions.askMs;
     await scheduler.run(() => {
       if (scheduler.steps > mostSteps) ledger.breach('error', `It is not over after ${scheduler.steps} steps`);

@@ -174,11 +174,11 @@ describe('a store in ZooKeeper', () => {
   });
 
   it('names the workers in use in the other layout', async () => {
-    expect(await plain.rivals(usedAt(0))).toBeUndefined();
+    expect(await plain.otherStrategies(usedAt(0))).toBeUndefined();
     const { record } = (await sequential.create(registry, recordOf('10.0.0.7'), undefined))!;
-    expect(await plain.rivals(usedAt(record.ceiling + 1))).toBeUndefined();
-    expect(await plain.rivals(usedAt(record.ceiling))).toMatch(/^1 worker ID.* below /);
-    expect(await sequential.rivals(usedAt(0))).toBeUndefined();
+    expect(await plain.otherStrategies(usedAt(record.ceiling + 1))).toBeUndefined();
+    expect(await plain.otherStrategies(usedAt(record.ceiling))).toMatch(/^1 worker ID.* below /);
+    expect(await sequential.otherStrategies(usedAt(0))).toBeUndefined();
   });
 
   it('names the workers that a Java server has used within ten of its reports, for a pool', async () => {
@@ -186,8 +186,8 @@ describe('a store in ZooKeeper', () => {
     const data = JSON.stringify({ ip: '10.0.0.9', port: '8080', timestamp: 1_000_000 });
     await session.ensurePath(forever);
     await session.create(`${forever}/10.0.0.9:8080-0000000003`, data, 'persistent');
-    expect(await plain.rivals(usedAt(1_030_000))).toBe(`1 worker IDs in use below ${forever}`);
-    expect(await plain.rivals(usedAt(1_030_001))).toBeUndefined();
+    expect(await plain.otherStrategies(usedAt(1_030_000))).toBe(`1 worker IDs in use below ${forever}`);
+    expect(await plain.otherStrategies(usedAt(1_030_001))).toBeUndefined();
   });
 
   it('names the workers that a server of the Java fork has used within ten of its reports', async () => {
@@ -197,8 +197,8 @@ describe('a store in ZooKeeper', () => {
     await session.create(`${inUse}/workId:7`, JSON.stringify(data), 'persistent');
     await session.create(`${inUse}/workId:8`, JSON.stringify({ ...data, lastUsedTimestamp: null }), 'persistent');
     for (const store of [plain, sequential]) {
-      expect(await store.rivals(usedAt(1_030_000))).toBe(`1 worker IDs in use below ${inUse}`);
-      expect(await store.rivals(usedAt(1_030_001))).toBeUndefined();
+      expect(await store.otherStrategies(usedAt(1_030_000))).toBe(`1 worker IDs in use below ${inUse}`);
+      expect(await store.otherStrategies(usedAt(1_030_001))).toBeUndefined();
     }
   });
 

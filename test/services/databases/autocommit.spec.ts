@@ -1,5 +1,5 @@
 import { DataSource } from 'typeorm';
-import { createSegmentStore, type DatabaseTarget, lentTarget, parseDatabaseUrl } from '@leaf-ids/persistence';
+import { createSegmentStore, type DatabaseTarget, sharedTarget, parseDatabaseUrl } from '@leaf-ids/persistence';
 import { connect, connectAsServer, FAILOVER } from '../../contract/sql-stores';
 import { type MariadbServer, startMariadb } from '../../support/servers/mariadb';
 
@@ -50,7 +50,7 @@ describe('a server whose sessions begin with autocommit off', () => {
     await (await connect(parseDatabaseUrl(url))).destroy();
     const host = await new DataSource({ type: 'mysql', url }).initialize();
     try {
-      expect(await firstOfEach(lentTarget(host), () => Promise.resolve())).toEqual([1n, 11n, 21n, 31n, 41n]);
+      expect(await firstOfEach(sharedTarget(host), () => Promise.resolve())).toEqual([1n, 11n, 21n, 31n, 41n]);
     } finally {
       await host.destroy();
     }

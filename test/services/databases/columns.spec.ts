@@ -2,7 +2,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DataSource } from 'typeorm';
-import { createSegmentStore, lentTarget, parseDatabaseUrl } from '@leaf-ids/persistence';
+import { createSegmentStore, sharedTarget, parseDatabaseUrl } from '@leaf-ids/persistence';
 import { connect, FAILOVER } from '../../contract/sql-stores';
 import { startMariadb } from '../../support/servers/mariadb';
 import { startPostgres } from '../../support/servers/postgres';
@@ -124,7 +124,7 @@ describe.each<[string, () => Promise<Host>, readonly Case[], boolean]>([
     it('of an application are looked at as well', async () => {
       const dataSource = await prepare(await host.createDatabase(), NARROW[0]![1]);
       try {
-        await expect(connect(lentTarget(dataSource))).rejects.toMatchObject({
+        await expect(connect(sharedTarget(dataSource))).rejects.toMatchObject({
           code: 'LEAF_DATABASE_UNUSABLE',
           message: expect.stringMatching(NARROW[0]![2]) as string,
         });

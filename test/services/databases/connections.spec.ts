@@ -6,7 +6,7 @@ import {
   createTagStore,
   type DatabaseTarget,
   type LeafDataSource,
-  lentTarget,
+  sharedTarget,
   loadSqlite,
   parseDatabaseUrl,
   type SqliteConnection,
@@ -245,7 +245,7 @@ describe.each(ENGINES)('connections to %s', (_, { type, waiting, moving }) => {
 
     beforeEach(async () => {
       host = await new DataSource({ type, url, poolSize: 2 }).initialize();
-      lent = await connect(lentTarget(host));
+      lent = await connect(sharedTarget(host));
     });
     afterEach(async () => {
       await lent.destroy();

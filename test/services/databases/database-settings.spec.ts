@@ -1,6 +1,6 @@
 import { DataSource } from 'typeorm';
 import { type Allocation, LeafError } from '@leaf-ids/core';
-import { createSegmentStore, createTagStore, lentTarget, parseDatabaseUrl } from '@leaf-ids/persistence';
+import { createSegmentStore, createTagStore, sharedTarget, parseDatabaseUrl } from '@leaf-ids/persistence';
 import { MYSQL_WORKERS } from '../../../libs/persistence/src/dialects/mysql-statements';
 import { connect, FAILOVER } from '../../contract/sql-stores';
 import { type MariadbServer, startMariadb } from '../../support/servers/mariadb';
@@ -76,7 +76,7 @@ describe('MariaDB', () => {
   it('serves an application whose own sessions begin with NO_BACKSLASH_ESCAPES', async () => {
     await server.query("SET GLOBAL sql_mode = 'NO_BACKSLASH_ESCAPES'");
     const host = await new DataSource({ type: 'mysql', url: await server.createDatabase() }).initialize();
-    const dataSource = await connect(lentTarget(host));
+    const dataSource = await connect(sharedTarget(host));
     try {
       const description = "a \\' b \\";
       expect(await createTagStore(dataSource).create({ tag: 'a', step: 1, description })).toMatchObject({

@@ -3,7 +3,7 @@ import { type Instance, LeafError, WorkerRegistry, type WorkerStore } from '@lea
 import {
   defaultLayout,
   SnowflakeGenerator,
-  type Tenure,
+  type Term,
   WorkerLease,
   type WorkerPolicy,
   type WorkerFile,
@@ -36,7 +36,7 @@ export class LeaseRig {
   readonly lease: WorkerLease;
   readonly ids: SnowflakeGenerator;
   readonly waits: LeafError[] = [];
-  readonly tenures: Tenure[] = [];
+  readonly terms: Term[] = [];
   readonly failures: unknown[] = [];
   readonly registeredAgain: number[] = [];
   readonly historiesLost: number[] = [];
@@ -70,7 +70,7 @@ export class LeaseRig {
       clock,
       {
         onWaiting: (reason) => this.waits.push(reason),
-        onAcquired: (tenure) => this.tenures.push(tenure),
+        onAcquired: (term) => this.terms.push(term),
         onAcquireFailed: (error) => this.failures.push(error),
         onReportFailed: (error) => this.failures.push(error),
         onRegisteredAgain: (workerId) => this.registeredAgain.push(workerId),
@@ -82,7 +82,7 @@ export class LeaseRig {
   }
 
   get workerId(): number | undefined {
-    return this.lease.tenure?.workerId;
+    return this.lease.term?.workerId;
   }
 
   /** Acquires a worker ID and advances the clock until that completes. */

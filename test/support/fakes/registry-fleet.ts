@@ -26,7 +26,7 @@ interface Member {
  * Servers on one registry in memory, on simulated time: each has the shipped store (of ZooKeeper), registry and lease,
  * reports every 3 s, and runs the maintenance every two minutes at a time of its own.
  */
-export class RegistryFleet {
+export class RegistryServers {
   readonly clock = new FakeClock();
   readonly traffic = new RegistryTraffic();
   private readonly zookeeper = new InMemoryZookeeper(this.traffic);

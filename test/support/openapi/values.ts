@@ -3,7 +3,7 @@ import { MAX_ID } from '@leaf-ids/core';
 import type { Schema } from './document';
 
 const DAY_MS = 86_400_000;
-const MOST_ITEMS = 3;
+const MAX_ITEMS = 3;
 
 /** Names like the example of a schema: few enough that requests meet one another. */
 export function variantsOf({ example, pattern }: Schema): string[] {
@@ -35,8 +35,8 @@ export function valueOf(schema: Schema): fc.Arbitrary<unknown> {
     return fc.record(values, { requiredKeys: [...required] }).filter((body) => Object.keys(body).length >= least);
   }
   if (type === 'array' && schema.items !== undefined) {
-    const { items, minItems = 0, maxItems = MOST_ITEMS } = schema;
-    return fc.uniqueArray(valueOf(items), { minLength: minItems, maxLength: Math.min(maxItems, MOST_ITEMS) });
+    const { items, minItems = 0, maxItems = MAX_ITEMS } = schema;
+    return fc.uniqueArray(valueOf(items), { minLength: minItems, maxLength: Math.min(maxItems, MAX_ITEMS) });
   }
   throw new Error(`No values are made for ${JSON.stringify(schema)}.`);
 }

@@ -4,7 +4,7 @@ import { createServer, type RequestListener, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { SystemClock } from '@leaf-ids/core';
 import { ClusterTokens } from '../../../apps/leaf-server/src/tokens/cluster-tokens';
-import type { ClusterAnswer, ClusterServer } from '../../../apps/leaf-server/src/fleet/views';
+import type { ClusterAnswer, ClusterServer } from '../../../apps/leaf-server/src/cluster/views';
 import { freePort } from '../free-port';
 import { json } from '../http/http';
 import { until } from '../until';

@@ -21,5 +21,5 @@ export type {
   ClusterWorkers,
   OrderAnswer,
   OrderResult,
-} from '../../../leaf-server/src/fleet/views';
-export type { OrderBody } from '../../../leaf-server/src/fleet/order-body';
+} from '../../../leaf-server/src/cluster/views';
+export type { OrderBody } from '../../../leaf-server/src/cluster/order-body';

@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
-import { broadcast } from '../cluster/broadcast';
-import { BusRequest, WorkerBus } from '../cluster/worker-bus';
+import { broadcast } from '../processes/broadcast';
+import { BusRequest, ProcessBus } from '../processes/process-bus';
 import { Drain } from '../lifecycle/drain';
 import type { Actor } from './actor';
 import { Audit } from './audit';
@@ -14,7 +14,7 @@ export class ServerAdmin {
   constructor(
     private readonly drain: Drain,
     private readonly audit: Audit,
-    private readonly bus: WorkerBus,
+    private readonly bus: ProcessBus,
   ) {
     bus.serve(DRAIN_ORDER, (begin) => (begin ? drain.begin() : drain.undo()));
   }

@@ -9,8 +9,8 @@ import {
   viewOfTag,
 } from '@leaf-ids/core/internal';
 import { SegmentService } from '@leaf-ids/id';
-import { broadcast } from '../cluster/broadcast';
-import { WorkerBus, BusRequest } from '../cluster/worker-bus';
+import { broadcast } from '../processes/broadcast';
+import { ProcessBus, BusRequest } from '../processes/process-bus';
 import type { Actor } from './actor';
 import { Audit } from './audit';
 import type { NewTagBody, TagChangeBody } from './tag-bodies';
@@ -27,7 +27,7 @@ export class TagAdmin {
 
   constructor(
     private readonly audit: Audit,
-    private readonly bus: WorkerBus,
+    private readonly bus: ProcessBus,
     @Optional() private readonly store?: TagStore,
     @Optional() private readonly segments?: SegmentService,
   ) {

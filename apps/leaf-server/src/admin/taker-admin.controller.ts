@@ -1,8 +1,8 @@
 import { Controller, Delete, HttpCode, Param, Post } from '@nestjs/common';
 import { LeafError } from '@leaf-ids/core';
 import { TOKEN_NAME } from '../config/tokens';
-import { broadcast } from '../cluster/broadcast';
-import { BusRequest, WorkerBus } from '../cluster/worker-bus';
+import { broadcast } from '../processes/broadcast';
+import { BusRequest, ProcessBus } from '../processes/process-bus';
 import { ApiOperation, ApiParam, ApiProperty, ApiResponse, ApiSchema, ApiTags } from '../openapi/decorators';
 import { ApiProblems } from '../openapi/problems';
 import { TakerAccess } from '../takers/taker-access';
@@ -35,7 +35,7 @@ export class TakerAdminController {
   constructor(
     private readonly takers: TakerAccess,
     private readonly audit: Audit,
-    private readonly bus: WorkerBus,
+    private readonly bus: ProcessBus,
   ) {
     bus.serve(BLOCK_ORDER, ({ taker, blocked }) => takers.setBlocked(taker, blocked));
   }

@@ -1,17 +1,19 @@
-import { type DynamicModule, Module } from '@nestjs/common';
-import { ServerStatus } from './server-status';
-import { SharedState } from './shared-state';
-import { WorkerBus } from './worker-bus';
+import { Module } from '@nestjs/common';
+import { AdminModule } from '../admin/admin.module';
+import { MonitorModule } from '../monitor/monitor.module';
+import { ClusterGuard } from './cluster.guard';
+import { ClusterController, PeerController } from './cluster.controller';
+import { ClusterWatch } from './cluster-watch';
+import { ClusterOrders } from './orders';
+import { OrdersController } from './orders.controller';
+import { OwnReport } from './own-report';
+import { PeerClient } from './peer-client';
+import { WorkerMap } from './worker-map';
 
-/** The processes that are one server with this one, for every module. */
-@Module({})
-export class ClusterModule {
-  static forRoot(bus: WorkerBus): DynamicModule {
-    return {
-      module: ClusterModule,
-      global: true,
-      providers: [{ provide: WorkerBus, useValue: bus }, ServerStatus, SharedState],
-      exports: [WorkerBus, ServerStatus],
-    };
-  }
-}
+/** The servers of the worker registry, which ask each other. */
+@Module({
+  imports: [AdminModule, MonitorModule],
+  controllers: [ClusterController, OrdersController, PeerController],
+  providers: [ClusterGuard, OwnReport, PeerClient, ClusterWatch, ClusterOrders, WorkerMap],
+})
+export class ClusterModule {}

@@ -49,12 +49,12 @@ Exit codes: 0 done, 1 not done, 2 invalid arguments, 3 done, but some tags are u
 const MOVE_HELP = `
 Run it with the new settings (LEAF_DATABASE_URLS, LEAF_DATABASE_TAGS). Servers may run meanwhile: they issue no ID twice.`;
 
-const MOST_IDS = 1_000_000_000_000;
+const MAX_IDS = 1_000_000_000_000;
 
 function ids(text: string): number {
   const value = Number(text);
-  if (/^\d+$/.test(text) && value >= 1 && value <= MOST_IDS) return value;
-  throw new InvalidArgumentError(`Use a whole number from 1 to ${MOST_IDS}.`);
+  if (/^\d+$/.test(text) && value >= 1 && value <= MAX_IDS) return value;
+  throw new InvalidArgumentError(`Use a whole number from 1 to ${MAX_IDS}.`);
 }
 
 function issuedId(text: string, earlier: ReadonlyMap<string, bigint> = new Map()): ReadonlyMap<string, bigint> {

@@ -31,14 +31,14 @@ export function integer(low: number, high: number): Parser<number> {
 }
 
 /** More than any machine has cores for, and few enough for the worker IDs. */
-const MOST_PROCESSES = 128;
+const MAX_PROCESSES = 128;
 
 /** `auto` is one for each core that this process may use. */
 export function processes(value: string): number {
-  if (value === 'auto') return Math.min(availableParallelism(), MOST_PROCESSES);
+  if (value === 'auto') return Math.min(availableParallelism(), MAX_PROCESSES);
   const number = Number(value);
-  if (/^\d+$/.test(value) && number >= 1 && number <= MOST_PROCESSES) return number;
-  throw new Error(`must be auto or a whole number from 1 to ${MOST_PROCESSES}`);
+  if (/^\d+$/.test(value) && number >= 1 && number <= MAX_PROCESSES) return number;
+  throw new Error(`must be auto or a whole number from 1 to ${MAX_PROCESSES}`);
 }
 
 export function ratio(value: string): number {

@@ -1,6 +1,6 @@
 import type { LeafModeHealth } from '@leaf-ids/id';
-import type { ServerStatus } from '../cluster/server-status';
-import { SingleProcess } from '../cluster/worker-bus';
+import type { ServerStatus } from '../processes/server-status';
+import { SingleProcess } from '../processes/process-bus';
 import type { ProcessReadiness } from '../lifecycle/process-status';
 import type { Readiness } from '../lifecycle/readiness';
 import { AggregatedReadiness, type Mode } from './aggregated-readiness';

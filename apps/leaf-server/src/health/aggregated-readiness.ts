@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
-import { mergeReadiness, type ServerHealth } from '../cluster/merge-status';
-import { ServerStatus } from '../cluster/server-status';
-import { type Gathered, WorkerBus } from '../cluster/worker-bus';
+import { mergeReadiness, type ServerHealth } from '../processes/merge-status';
+import { ServerStatus } from '../processes/server-status';
+import { type Gathered, ProcessBus } from '../processes/process-bus';
 import { type ProcessReadiness, readinessOf } from '../lifecycle/process-status';
 import { Readiness } from '../lifecycle/readiness';
 
@@ -18,7 +18,7 @@ type Check = () => Record<string, ServerHealth>;
 export class AggregatedReadiness {
   constructor(
     private readonly own: Readiness,
-    private readonly bus: WorkerBus,
+    private readonly bus: ProcessBus,
     private readonly status: ServerStatus,
   ) {}
 

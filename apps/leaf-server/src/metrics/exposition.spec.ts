@@ -1,7 +1,7 @@
 import { FakeClock } from '@leaf-ids/core/testing';
 import { addMetrics, type MetricReading } from '@leaf-ids/id/internal';
 import { collectDefaultMetrics, Registry } from 'prom-client';
-import { SingleProcess } from '../cluster/worker-bus';
+import { SingleProcess } from '../processes/process-bus';
 import { TimeSlice } from '../monitor/sampling/time-slice';
 import { exposition } from './exposition';
 import { ReadingPages } from './reading-pages';

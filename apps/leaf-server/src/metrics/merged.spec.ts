@@ -1,6 +1,6 @@
 import { addMetrics, type Metric, type MetricReading } from '@leaf-ids/id/internal';
 import { Registry } from 'prom-client';
-import type { Gathered } from '../cluster/worker-bus';
+import type { Gathered } from '../processes/process-bus';
 import { FakeClock } from '@leaf-ids/core/testing';
 import { TimeSlice } from '../monitor/sampling/time-slice';
 import { exposition } from './exposition';

@@ -1,5 +1,5 @@
 import { LEAF_METRICS, type Line, type MetricReading } from '@leaf-ids/id/internal';
-import type { Gathered } from '../cluster/worker-bus';
+import type { Gathered } from '../processes/process-bus';
 import type { LazyReading } from './exposition';
 import { SERVER_METRICS } from './server-metrics';
 

@@ -3,7 +3,7 @@ import { Leaf } from '@leaf-ids/id';
 import { addMetrics, type LeafFigures, type MetricReading, metricsOf, TagSeries } from '@leaf-ids/id/internal';
 import { Clock } from '@leaf-ids/core';
 import { collectDefaultMetrics, Registry } from 'prom-client';
-import { WorkerBus } from '../cluster/worker-bus';
+import { ProcessBus } from '../processes/process-bus';
 import { LEAF_CONFIG } from '../config/config.module';
 import type { LeafConfig } from '../config/leaf-config';
 import { LeafLogger } from '../config/logging';
@@ -54,7 +54,7 @@ export class Metrics {
     logger: LeafLogger,
     @Inject(LEAF_CONFIG) { name }: LeafConfig,
     private readonly leaf: Leaf,
-    private readonly bus: WorkerBus,
+    private readonly bus: ProcessBus,
     private readonly clock: Clock,
   ) {
     const { registry } = this;

@@ -1,5 +1,5 @@
 import type { MetricReading } from '@leaf-ids/id/internal';
-import { BusRequest, type Gathered, type Missing, type WorkerBus } from '../cluster/worker-bus';
+import { BusRequest, type Gathered, type Missing, type ProcessBus } from '../processes/process-bus';
 import { chunksOf, type Readings } from './exposition';
 
 interface PageQuestion {
@@ -24,7 +24,7 @@ export class ReadingPages {
   private readonly pages = new Map<number, MetricReading[][]>();
 
   constructor(
-    private readonly bus: WorkerBus,
+    private readonly bus: ProcessBus,
     private readonly read: () => Readings<MetricReading>,
   ) {
     bus.serve(READINGS, (question) => this.answer(question));

@@ -3,11 +3,11 @@ import { Clock } from '@leaf-ids/core';
 import { networkOf } from './client-network';
 
 /** Failures of one client within a window before it has to wait. */
-const MOST_FAILURES = 10;
+const MAX_FAILURES = 10;
 /** Time in which failures of a client are counted, in milliseconds. */
 const WINDOW_MS = 60_000;
 /** Client networks in memory; beyond that the oldest is dropped. */
-const MOST_NETWORKS = 10_000;
+const MAX_NETWORKS = 10_000;
 
 interface Window {
   failures: number;
@@ -27,7 +27,7 @@ export class FailureLimit {
   fail(address: string): number {
     const now = this.clock.monotonic();
     const window = this.current(networkOf(address), now);
-    if (window.failures === MOST_FAILURES) return window.endsAt - now;
+    if (window.failures === MAX_FAILURES) return window.endsAt - now;
     window.failures++;
     return 0;
   }
@@ -37,7 +37,7 @@ export class FailureLimit {
     if (running !== undefined && now < running.endsAt) return running;
     this.windows.delete(network);
     for (const [oldest, { endsAt }] of this.windows) {
-      if (now < endsAt && this.windows.size < MOST_NETWORKS) break;
+      if (now < endsAt && this.windows.size < MAX_NETWORKS) break;
       this.windows.delete(oldest);
     }
     const window = { failures: 0, endsAt: now + WINDOW_MS };

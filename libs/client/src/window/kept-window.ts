@@ -5,7 +5,7 @@ import {
   hasCode,
   type IssueWindow,
   retry,
-  type Tenure,
+  type Term,
   withinDeadline,
 } from '@leaf-ids/core/internal';
 import { asRefusal, BACKOFF, isPassing } from '../prefetch/load-failures';
@@ -32,10 +32,10 @@ const MAX_BACKOFF_MS = 30_000;
  * ```
  *
  * One request is sent at a time, and its answer is read only until its time limit. So the newest answer that has
- * arrived counts, also if its `until` is lower, and no answer of one lease reaches the tenure of the next.
+ * arrived counts, also if its `until` is lower, and no answer of one lease reaches the term of the next.
  */
 export class KeptWindow implements IssueWindow {
-  tenure: Tenure | undefined;
+  term: Term | undefined;
   ceiling = -1;
   renewAfter = -1;
   refusal = notYet();
@@ -161,7 +161,7 @@ export class KeptWindow implements IssueWindow {
     this.accept(answer);
     // The client may have been closed meanwhile.
     if (this.isFinal) return;
-    this.tenure = { workerId: answer.workerId, floor };
+    this.term = { workerId: answer.workerId, floor };
     this.context.events.onWindowAcquired(answer.workerId, answer.until);
     this.announce();
   }
@@ -252,7 +252,7 @@ export class KeptWindow implements IssueWindow {
   }
 
   private end(refusal: LeafError): void {
-    this.tenure = undefined;
+    this.term = undefined;
     this.refusal = refusal;
     this.announce();
   }

@@ -54,7 +54,7 @@ export class WindowSnowflakes implements SnowflakeSource {
 
   tryNext(): string | undefined {
     const { window } = this;
-    if (window.tenure !== undefined) return this.generator().tryNextString();
+    if (window.term !== undefined) return this.generator().tryNextString();
     window.open();
     return undefined;
   }
@@ -94,7 +94,7 @@ export class WindowSnowflakes implements SnowflakeSource {
   /** @throws LeafError why there is no worker ID */
   private generator(): SnowflakeGenerator {
     const { window } = this;
-    if (window.tenure === undefined) {
+    if (window.term === undefined) {
       window.open();
       throw window.refusal;
     }
@@ -135,7 +135,7 @@ export class WindowSnowflakes implements SnowflakeSource {
 
   private refusal(): LeafError | undefined {
     const { window } = this;
-    if (window.tenure === undefined) {
+    if (window.term === undefined) {
       window.open();
       return window.refusal;
     }

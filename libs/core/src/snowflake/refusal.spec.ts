@@ -6,7 +6,7 @@ const NOW = 1_700_000_000_000;
 
 const state: HoldState = {
   window: {
-    tenure: { workerId: 39, floor: NOW + 70 },
+    term: { workerId: 39, floor: NOW + 70 },
     ceiling: NOW - 1,
     renewAfter: NOW,
     refusal: new LeafError('LEAF_NOT_READY', 'no worker'),
@@ -42,7 +42,7 @@ describe('a refusal', () => {
 
   it('is that of the window while there is no worker', () => {
     const { window } = state;
-    expect(refusalOf('no-tenure', state)).toBe(window.refusal);
-    expect(refusalOf('floor', { ...state, window: { ...window, tenure: undefined } })).toBe(window.refusal);
+    expect(refusalOf('no-term', state)).toBe(window.refusal);
+    expect(refusalOf('floor', { ...state, window: { ...window, term: undefined } })).toBe(window.refusal);
   });
 });

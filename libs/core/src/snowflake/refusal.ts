@@ -3,15 +3,15 @@ import type { BitLayout } from './bit-layout';
 import type { IssueWindow } from './issue-window';
 
 /** Why no ID can be issued right now. */
-export type Obstacle = 'exhausted' | 'absorbing' | 'behind' | 'floor' | 'ceiling' | 'epoch' | 'no-tenure';
+export type Obstacle = 'exhausted' | 'absorbing' | 'behind' | 'floor' | 'ceiling' | 'epoch' | 'no-term';
 
-const HOLDS: readonly Obstacle[] = ['no-tenure', 'behind', 'exhausted', 'absorbing', 'epoch', 'floor', 'ceiling'];
+const HOLDS: readonly Obstacle[] = ['no-term', 'behind', 'exhausted', 'absorbing', 'epoch', 'floor', 'ceiling'];
 
 /** Results of the generator's decision when it has no usable timestamp. Numbers need no allocation. */
-export const [NO_TENURE, BEHIND, EXHAUSTED, ABSORBING, EPOCH, FLOOR, CEILING] = [-2, -3, -4, -5, -6, -7, -8] as const;
+export const [NO_TERM, BEHIND, EXHAUSTED, ABSORBING, EPOCH, FLOOR, CEILING] = [-2, -3, -4, -5, -6, -7, -8] as const;
 
 export function obstacleOf(decision: number): Obstacle {
-  return HOLDS[-2 - decision] ?? 'no-tenure';
+  return HOLDS[-2 - decision] ?? 'no-term';
 }
 
 export interface HoldState {
@@ -24,9 +24,9 @@ export interface HoldState {
 
 /** The error for a call that gets no ID. */
 export function refusalOf(hold: Obstacle, { window, layout, timestamp, now }: HoldState): LeafError {
-  const { tenure, ceiling, refusal } = window;
-  if (hold === 'no-tenure' || tenure === undefined) return refusal;
-  const { workerId, floor } = tenure;
+  const { term, ceiling, refusal } = window;
+  if (hold === 'no-term' || term === undefined) return refusal;
+  const { workerId, floor } = term;
   switch (hold) {
     case 'exhausted':
       return new LeafError(

@@ -2,7 +2,7 @@ import { FakeClock } from '../clock/fake-clock';
 import { LeafError, type LeafErrorOptions } from '../errors/leaf-error';
 import type { LeafErrorCode } from '../errors/error-catalogue';
 import { BitLayout } from './bit-layout';
-import type { IssueWindow, Tenure } from './issue-window';
+import type { IssueWindow, Term } from './issue-window';
 import { SnowflakeGenerator } from './snowflake-generator';
 import { DEFAULT_SNOWFLAKE_OPTIONS } from './snowflake-options';
 
@@ -12,7 +12,7 @@ const BITS = { timeBits: 41, workerBits: 10, sequenceBits: 2, epoch: START - 100
 
 /** A window that a test moves by hand. */
 class ManualWindow implements IssueWindow {
-  tenure: Tenure | undefined = { workerId: 7, floor: START - 1 };
+  term: Term | undefined = { workerId: 7, floor: START - 1 };
   ceiling = Infinity;
   renewAfter = Infinity;
   refusal = new LeafError('LEAF_NOT_READY', 'no worker');
@@ -120,7 +120,7 @@ describe('SnowflakeGenerator in its window', () => {
 
   describe('at the floor', () => {
     it('issues nothing up to it, and says when it will', async () => {
-      window.tenure = { workerId: 7, floor: START + 2 };
+      window.term = { workerId: 7, floor: START + 2 };
       await expectRefused('LEAF_NOT_READY', { retryAfterMs: 3 });
       clock.step(2);
       await expectRefused('LEAF_NOT_READY', { retryAfterMs: 1 });
@@ -130,7 +130,7 @@ describe('SnowflakeGenerator in its window', () => {
     });
 
     it('has its window extended while it waits, and goes on without a gap', async () => {
-      window.tenure = { workerId: 7, floor: START + 2 };
+      window.term = { workerId: 7, floor: START + 2 };
       window.ceiling = START + 3;
       window.renewAfter = START;
       window.onRenew = async () => {
@@ -199,7 +199,7 @@ describe('SnowflakeGenerator in its window', () => {
   describe('when another worker was acquired', () => {
     it('goes on under it above its floor, though the millisecond has sequences left', () => {
       const before = ids.next();
-      window.tenure = { workerId: 9, floor: START };
+      window.term = { workerId: 9, floor: START };
       expect(ids.tryNext()).toBeUndefined();
       expect(ids.refusal()).toMatchObject({ code: 'LEAF_NOT_READY', retryAfterMs: 1 });
       clock.step(1);
@@ -211,7 +211,7 @@ describe('SnowflakeGenerator in its window', () => {
     it('does not go back to the time before when the clock does', () => {
       clock.step(3);
       ids.next();
-      window.tenure = { workerId: 9, floor: START + 3 };
+      window.term = { workerId: 9, floor: START + 3 };
       clock.step(-2);
       expect(ids.tryNext()).toBeUndefined();
     });
@@ -233,7 +233,7 @@ describe('SnowflakeGenerator in its window', () => {
   describe('when the lease is lost', () => {
     it('stops within the millisecond, permanently', async () => {
       times(1);
-      window.tenure = undefined;
+      window.term = undefined;
       window.refusal = new LeafError('LEAF_LEASE_LOST', 'gone');
       await expectRefused('LEAF_LEASE_LOST');
       expect(ids.refusal()).toBe(window.refusal);
@@ -244,7 +244,7 @@ describe('SnowflakeGenerator in its window', () => {
 
     it('stops a batch that waits', async () => {
       const refusal = expect(ids.take(5)).rejects.toMatchObject({ code: 'LEAF_LEASE_LOST' });
-      window.tenure = undefined;
+      window.term = undefined;
       window.refusal = new LeafError('LEAF_LEASE_LOST', 'gone');
       await clock.advance(1);
       await refusal;
@@ -272,7 +272,7 @@ describe('SnowflakeGenerator in its window', () => {
     });
 
     it('refuses a time before the epoch', async () => {
-      window.tenure = { workerId: 7, floor: 0 };
+      window.term = { workerId: 7, floor: 0 };
       ids = generator(new BitLayout({ ...BITS, epoch: START + 1 }));
       await expectRefused('LEAF_EPOCH_EXHAUSTED');
       clock.step(1);

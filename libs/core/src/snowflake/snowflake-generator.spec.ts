@@ -32,7 +32,7 @@ class DisturbedClock extends FakeClock {
 
 function windowAlways(): IssueWindow {
   return {
-    tenure: { workerId: 39, floor: START - 1 },
+    term: { workerId: 39, floor: START - 1 },
     ceiling: Infinity,
     renewAfter: Infinity,
     refusal: new LeafError('LEAF_NOT_READY', 'no worker'),

@@ -5,7 +5,7 @@ import type { LeafError } from '../errors/leaf-error';
 import type { RandomSource } from '../random';
 import { type IdRange, idsOf, sizeOf } from '../segment/id-range';
 import type { BitLayout } from './bit-layout';
-import type { IssueWindow, Tenure } from './issue-window';
+import type { IssueWindow, Term } from './issue-window';
 import {
   ABSORBING,
   BEHIND,
@@ -15,7 +15,7 @@ import {
   FLOOR,
   type Obstacle,
   obstacleOf,
-  NO_TENURE,
+  NO_TERM,
   refusalOf,
 } from './refusal';
 import type { SnowflakeOptions, SnowflakeSnapshot } from './snowflake-options';
@@ -47,8 +47,8 @@ const NONE = -1;
  */
 export class SnowflakeGenerator {
   private timestamp = NONE;
-  /** The tenure of the current timestamp. */
-  private tenure: Tenure | undefined;
+  /** The term of the current timestamp. */
+  private term: Term | undefined;
   private sequence: number;
   private started: number;
   /** Wall-clock time at which the current timestamp was last found usable. */
@@ -167,7 +167,7 @@ export class SnowflakeGenerator {
 
   snapshot(): SnowflakeSnapshot {
     return {
-      workerId: this.window.tenure?.workerId,
+      workerId: this.window.term?.workerId,
       issued: this.issuedBefore + this.sequence - this.started + 1,
       lastTimestamp: this.timestamp,
       behindMs: Math.max(0, this.timestamp - this.clock.now()),
@@ -178,10 +178,10 @@ export class SnowflakeGenerator {
   /** Advances to the next (timestamp, sequence). If there is none, sets `hold` to the reason and returns false. */
   private claim(): boolean {
     const now = this.clock.now();
-    if (now !== this.tick || this.sequence >= this.maxSequence || this.window.tenure !== this.tenure) {
+    if (now !== this.tick || this.sequence >= this.maxSequence || this.window.term !== this.term) {
       this.countStep(this.timestamp - now);
       // Renew even while waiting for the floor, so that reserved time is left when the clock passes it.
-      if (now > this.window.renewAfter && this.window.tenure !== undefined) void this.window.renew();
+      if (now > this.window.renewAfter && this.window.term !== undefined) void this.window.renew();
       const decision = this.decide(now);
       if (decision < 0) {
         this.hold = obstacleOf(decision);
@@ -202,22 +202,22 @@ export class SnowflakeGenerator {
    * The timestamp of the next ID, or a negative number if there is none: see {@link obstacleOf}. Has no side effects.
    */
   private decide(now: number): number {
-    const { tenure } = this.window;
-    if (tenure === undefined) return NO_TENURE;
+    const { term } = this.window;
+    if (term === undefined) return NO_TERM;
     const offset = this.timestamp - now;
     if (offset > this.options.maxBackwardsMs) return BEHIND;
-    // A timestamp of another tenure has another worker ID.
-    if (tenure !== this.tenure) return this.admitted(now, tenure);
+    // A timestamp of another term has another worker ID.
+    if (term !== this.term) return this.admitted(now, term);
     const spare = this.sequence < this.maxSequence;
     if (offset === 0) return spare ? this.timestamp : EXHAUSTED;
     if (offset > 0) return spare ? this.timestamp : ABSORBING;
     const near = -offset <= CATCH_UP_MS;
     if (spare && near && this.saturated) return this.timestamp;
-    return this.admitted(!spare && near ? this.timestamp + 1 : now, tenure);
+    return this.admitted(!spare && near ? this.timestamp + 1 : now, term);
   }
 
   /** `timestamp`, if the layout and the window allow it. */
-  private admitted(timestamp: number, { floor }: Tenure): number {
+  private admitted(timestamp: number, { floor }: Term): number {
     if (timestamp > this.layout.maxTimestamp || timestamp < this.layout.epoch) return EPOCH;
     if (timestamp <= floor) return FLOOR;
     if (timestamp > this.window.ceiling) return CEILING;
@@ -228,8 +228,8 @@ export class SnowflakeGenerator {
     this.issuedBefore += this.sequence - this.started + 1;
     this.saturated = this.sequence === this.maxSequence && timestamp === this.timestamp + 1;
     this.timestamp = timestamp;
-    this.tenure = this.window.tenure;
-    const workerId = this.tenure?.workerId ?? NONE;
+    this.term = this.window.term;
+    const workerId = this.term?.workerId ?? NONE;
     this.started = this.saturated ? 0 : this.random(Math.min(RANDOM_START, this.maxSequence + 1));
     this.sequence = this.started;
     this.base = this.layout.compose({ timestamp, workerId, sequence: 0 });

@@ -14,7 +14,7 @@ describe('SnowflakeGenerator, ranges', () => {
   beforeEach(() => {
     clock = new FakeClock(START);
     const window = {
-      tenure: { workerId: 5, floor: START - 1 },
+      term: { workerId: 5, floor: START - 1 },
       ceiling: START + 10,
       renewAfter: Infinity,
       refusal: new LeafError('LEAF_NOT_READY', 'no worker'),

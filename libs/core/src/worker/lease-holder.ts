@@ -3,7 +3,7 @@ import type { Instance } from './instance';
 import type { WorkerRecord } from './worker-store';
 
 /** Limits the memory of a server whose writes fail for hours: it keeps the first and the latest ones. */
-const MOST_SENT = 1000;
+const MAX_SENT = 1000;
 
 /** A write whose outcome is not known yet. */
 interface SentWrite {
@@ -87,7 +87,7 @@ export class LeaseHolder {
     const { instance, leaseId } = this;
     const write = ++this.attempted;
     this.sent.set(write, sent);
-    if (this.sent.size > MOST_SENT) this.sent.delete(write - MOST_SENT / 2);
+    if (this.sent.size > MAX_SENT) this.sent.delete(write - MAX_SENT / 2);
     return { instance, leaseId, write, ceiling: sent.ceiling, free };
   }
 }

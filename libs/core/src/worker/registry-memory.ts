@@ -85,7 +85,7 @@ function isOther<T>(before: T | undefined, now: T | undefined): boolean {
 }
 
 /** Total length of a grace period that is held open, in grace periods: a server that keeps failing must not block others. */
-const MOST_GRACES = 10;
+const MAX_GRACES = 10;
 /** Maximum number of attempts to write the document while other servers change it. */
 const ATTEMPTS = 100;
 /** How often a newcomer looks whether a missing document was written again: the longest time between two reports. */
@@ -217,7 +217,7 @@ export class RegistryMemory {
     const at = clock.monotonic();
     if (seen?.generation !== name) {
       this.seen = { generation: name, registering, since: at, at, wall: clock.now() };
-    } else if (seen.registering !== registering && at - seen.since < MOST_GRACES * this.options.graceMs(horizonMs)) {
+    } else if (seen.registering !== registering && at - seen.since < MAX_GRACES * this.options.graceMs(horizonMs)) {
       this.seen = { ...seen, registering, at, wall: clock.now() };
     }
   }
@@ -227,11 +227,11 @@ export class RegistryMemory {
     const { store, options } = this;
     const now = this.clock.now();
     const isUsed = (record: WorkerRecord): boolean => mayBeUsed(record, now, options.clockOffsetMs);
-    const rivals = await store.rivals(isUsed);
-    if (rivals !== undefined) {
+    const otherStrategies = await store.otherStrategies(isUsed);
+    if (otherStrategies !== undefined) {
       throw new LeafError(
         'LEAF_REGISTRY_MISMATCH',
-        `A worker registry other than ${options.strategy} is in use at ${store.description}: ${rivals}. Both would assign the same worker IDs. Set the option snowflake.registry as on those servers, or move all servers: docs/operations/worker-registry.md#changing-the-registry.`,
+        `A worker registry other than ${options.strategy} is in use at ${store.description}: ${otherStrategies}. Both would assign the same worker IDs. Set the option snowflake.registry as on those servers, or move all servers: docs/operations/worker-registry.md#changing-the-registry.`,
       );
     }
     if (holds) return;

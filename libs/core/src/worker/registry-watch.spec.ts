@@ -94,6 +94,6 @@ it('a server whose ceiling has passed gives up a record that was restored withou
   server.wipe();
   for (const [workerId, stored] of backup) server.records.set(workerId, stored);
   await holder.report();
-  expect(holder.lease.tenure).toBeUndefined();
+  expect(holder.lease.term).toBeUndefined();
   expect(holder.ids.tryNext()).toBeUndefined();
 });

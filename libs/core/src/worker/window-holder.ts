@@ -7,7 +7,7 @@ const LEASE = /^([0-9a-f]{32})-(\d{1,15})$/;
 /** Characters that every store keeps in an address. */
 const PLAIN = /[^A-Za-z0-9._-]/gu;
 /** Maximum length of a name: with `:0`, the longest address of a database registry. */
-const MOST_NAME = 125;
+const MAX_NAME = 125;
 
 /** A worker ID that a process outside of the servers holds, as its record has it. */
 export interface WindowRecord {
@@ -67,7 +67,7 @@ function encoded(holder: string): string {
   let name = '';
   for (const character of holder) {
     const next = name + character.replace(PLAIN, (one) => [...Buffer.from(one)].map(escaped).join(''));
-    if (next.length > MOST_NAME) break;
+    if (next.length > MAX_NAME) break;
     name = next;
   }
   return name;

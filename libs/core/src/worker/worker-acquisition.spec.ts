@@ -49,7 +49,7 @@ describe('A clock that steps ahead after it was compared', () => {
     await pass(REPORT_MS / 3);
     stepped.step(HOUR);
     await pass(REPORT_MS / 3);
-    expect(two.tenures).toEqual([]);
+    expect(two.terms).toEqual([]);
     await one.report();
     await pass(REPORT_MS / 3);
     await refused;
@@ -66,11 +66,11 @@ describe('A clock that steps ahead after it was compared', () => {
     stepped.step(HOUR);
     await pass(REPORT_MS / 3);
     await acquired;
-    expect(two.tenures).toMatchObject([{ workerId: 0 }]);
+    expect(two.terms).toMatchObject([{ workerId: 0 }]);
     // The record no longer belongs to the first server.
     await one.report();
     expect(one.losses).toMatchObject([{ code: 'LEAF_LEASE_LOST' }]);
-    expect(two.tenures[0]?.floor).toBeGreaterThanOrEqual(START + HORIZON);
+    expect(two.terms[0]?.floor).toBeGreaterThanOrEqual(START + HORIZON);
   });
 
   it('does not make a worker of a pool look expired', async () => {

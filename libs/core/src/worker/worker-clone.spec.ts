@@ -22,7 +22,7 @@ function copyMemory(from: LeaseRig, to: LeaseRig): LeaseRig {
   copyHolder(from, to);
   const claim = Object.assign(Object.create(Object.getPrototypeOf(lease.claim) as object) as State, lease.claim);
   Object.assign(claim, { context: stateOf(to.registry).claims, holder: copy.holder });
-  Object.assign(copy, { claim, ...pick(lease, ['ceiling', 'renewAfter', 'recordedAt', 'tenure']) });
+  Object.assign(copy, { claim, ...pick(lease, ['ceiling', 'renewAfter', 'recordedAt', 'term']) });
   const [ids, idsCopy] = [stateOf(from.ids), stateOf(to.ids)];
   Object.assign(idsCopy, { ...ids, window: to.lease, clock: idsCopy.clock, random: idsCopy.random });
   return to;

@@ -33,7 +33,7 @@ describe('a start with an empty data directory, after an outage in which the wor
       const later = new FakeClock(clock.now() + 500 - behind);
       const { rig } = connect(later, { file: new InMemoryWorkerFile() });
       await inTime(later, rig.lease.acquire());
-      expect(rig.tenures[0]!.floor).toBeGreaterThanOrEqual(newest);
+      expect(rig.terms[0]!.floor).toBeGreaterThanOrEqual(newest);
       expect(later.now() - clock.now() + behind).toBeGreaterThan(HORIZON_MS + OFFSET_MS);
     },
   );
@@ -44,7 +44,7 @@ describe('a start with an empty data directory, after an outage in which the wor
     const later = new FakeClock(clock.now() - OFFSET_MS);
     const { rig } = connect(later, {});
     await inTime(later, rig.lease.acquire());
-    expect(rig.tenures[0]!.floor).toBeGreaterThanOrEqual(newest);
+    expect(rig.terms[0]!.floor).toBeGreaterThanOrEqual(newest);
   });
 
   it('waits only for the ceiling if the file is there', async () => {

@@ -28,12 +28,12 @@ export interface FileRecord {
 }
 
 /** Limits the size of the file of a server that restarts repeatedly without its registry. */
-const MOST_ATTEMPTS = 100;
+const MAX_ATTEMPTS = 100;
 
 /** Appends a lease ID to {@link FileRecord.attempt}; drops the oldest above the limit. */
 export function withAttempt(attempt: string | undefined, leaseId: string): string {
   const others = attemptsOf(attempt).filter((each) => each !== leaseId);
-  return [...others, leaseId].slice(-MOST_ATTEMPTS).join(' ');
+  return [...others, leaseId].slice(-MAX_ATTEMPTS).join(' ');
 }
 
 export function attemptsOf(attempt: string | undefined): string[] {

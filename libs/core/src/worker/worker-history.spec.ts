@@ -106,7 +106,7 @@ describe('A registry that loses its history twice', () => {
       await one.report();
       expect(one.losses).toEqual([]);
     }
-    expect(one.tenures).toHaveLength(1);
+    expect(one.terms).toHaveLength(1);
   });
 
   it('distinguishes two failovers to copies with the same origin, as two PostgreSQL replicas that start the same timeline', async () => {
@@ -120,7 +120,7 @@ describe('A registry that loses its history twice', () => {
       await pass([one], clock, REPORT_MS);
       expect(one.losses).toEqual([]);
     }
-    expect(one.tenures).toHaveLength(1);
+    expect(one.terms).toHaveLength(1);
   });
 
   it('compares origins and beginnings only where both are known', () => {
@@ -231,7 +231,7 @@ it('A report never lowers the ceiling below the floor, however far the clock ste
   const next = await rig().start();
   clock.step(-3_600_000);
   await next.report();
-  expect(workers.records.get(0)?.record.ceiling).toBe(next.tenures[0]!.floor);
+  expect(workers.records.get(0)?.record.ceiling).toBe(next.terms[0]!.floor);
 });
 
 it('An acquisition never records a ceiling below what it has read, even if the clock steps back', async () => {
@@ -290,5 +290,5 @@ it('A holder whose ceiling fell does not register again by the higher one of bef
   expect(one.workerId).toBeUndefined();
   expect(workers.records.size).toBe(0);
   await two.report();
-  expect(two.tenures).toHaveLength(1);
+  expect(two.terms).toHaveLength(1);
 });

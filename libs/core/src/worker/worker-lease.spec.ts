@@ -29,9 +29,9 @@ describe('WorkerLease', () => {
   const started = (options?: LeaseRigOptions): Promise<LeaseRig> => server({ remembers: true, ...options }).start();
 
   it('reserves one horizon ahead', async () => {
-    const { lease, tenures } = await started();
+    const { lease, terms } = await started();
     expect(lease).toMatchObject({ ceiling: START + HORIZON, renewAfter: START + HORIZON / 2 });
-    expect(tenures).toEqual([{ workerId: 7, floor: 0 }]);
+    expect(terms).toEqual([{ workerId: 7, floor: 0 }]);
     expect(record()).toMatchObject({ ceiling: START + HORIZON, free: false, write: 1 });
     expect(lease.snapshot()).toMatchObject({
       ...{ registry: 'fixed (memory)', instance: '10.0.0.7:8080', workerId: 7, floor: 0, ceiling: START + HORIZON },
@@ -50,7 +50,7 @@ describe('WorkerLease', () => {
       await started();
       await clock.advance(1000);
       const next = await started();
-      expect(next.tenures).toEqual([{ workerId: 7, floor: START + HORIZON }]);
+      expect(next.terms).toEqual([{ workerId: 7, floor: START + HORIZON }]);
       expect(clock.now()).toBeGreaterThan(START + HORIZON);
       expect(next.waits).toMatchObject([{ code: 'LEAF_NOT_READY', retryAfterMs: 9001 }]);
     });
@@ -253,13 +253,13 @@ describe('WorkerLease', () => {
       const twice = await givenTwice([...holders, newcomer], clock, 20_000);
       await acquired;
       expect(twice).toEqual([]);
-      expect(holders.map(({ tenures, historiesLost }) => [tenures.length, historiesLost])).toEqual([
+      expect(holders.map(({ terms, historiesLost }) => [terms.length, historiesLost])).toEqual([
         [1, []],
         [1, []],
       ]);
       expect(holders.map(({ registeredAgain }) => registeredAgain)).toEqual([[7], [8]]);
       expect(newcomer.workerId).toBe(9);
-      expect(newcomer.tenures[0]!.floor).toBeGreaterThanOrEqual(START + 2 * FIXED_GRACE_MS);
+      expect(newcomer.terms[0]!.floor).toBeGreaterThanOrEqual(START + 2 * FIXED_GRACE_MS);
     });
 
     it('registers again what a failover has lost, the insert and the last reports', async () => {
@@ -315,7 +315,7 @@ describe('WorkerLease', () => {
       clock.step(1);
       const next = await started();
       expect(next.waits).toEqual([]);
-      expect(next.tenures).toEqual([{ workerId: 7, floor: START + 40 }]);
+      expect(next.terms).toEqual([{ workerId: 7, floor: START + 40 }]);
     });
 
     it('issues no ID from the start of the release', async () => {
@@ -335,7 +335,7 @@ describe('WorkerLease', () => {
       const released = one.lease.release();
       await expect(acquired).rejects.toMatchObject({ code: 'LEAF_NOT_READY' });
       await released;
-      expect(one.tenures).toEqual([]);
+      expect(one.terms).toEqual([]);
     });
 
     it('during the last write of an acquisition, releases the acquired worker', async () => {
@@ -344,7 +344,7 @@ describe('WorkerLease', () => {
       const released = one.lease.release();
       await expect(acquired).rejects.toMatchObject({ code: 'LEAF_NOT_READY' });
       await released;
-      expect(one.tenures).toEqual([]);
+      expect(one.terms).toEqual([]);
       expect(record()).toMatchObject({ free: true, ceiling: 0 });
     });
 

@@ -1,7 +1,7 @@
 import type { Clock } from '../clock/clock';
 import { codeOf, LeafError, messageOf } from '../errors/leaf-error';
 import { PeriodicTask, type PeriodicTaskSnapshot } from '../periodic-task';
-import type { IssueWindow, Tenure } from '../snowflake/issue-window';
+import type { IssueWindow, Term } from '../snowflake/issue-window';
 import { endsLease } from './claim-errors';
 import { formatInstance, type Instance } from './instance';
 import { LeaseHolder } from './lease-holder';
@@ -29,7 +29,7 @@ export interface WorkerLeaseSnapshot {
 export interface WorkerLeaseEvents {
   /** The acquisition must wait. Called once per worker ID, with the first reason. */
   readonly onWaiting: (reason: LeafError) => void;
-  readonly onAcquired: (tenure: Tenure) => void;
+  readonly onAcquired: (term: Term) => void;
   /** An acquisition failed; the next report retries. Not called again for consecutive failures with the same reason. */
   readonly onAcquireFailed: (error: unknown) => void;
   /** A report failed; the lease stays valid up to its ceiling, and the next report retries. */
@@ -61,7 +61,7 @@ const RENEW_PAUSE_MS = 500;
  * ceiling it recorded, and the next holder starts above that.
  */
 export class WorkerLease implements IssueWindow {
-  tenure: Tenure | undefined;
+  term: Term | undefined;
   ceiling = -1;
   renewAfter = -1;
   refusal: LeafError = new LeafError('LEAF_NOT_READY', 'This server is starting and has no worker ID yet.', {
@@ -141,7 +141,7 @@ export class WorkerLease implements IssueWindow {
     return {
       registry: this.registry.description,
       instance: formatInstance(this.instance),
-      workerId: this.tenure?.workerId,
+      workerId: this.term?.workerId,
       floor: claim?.floor ?? -1,
       ceiling: this.ceiling,
       sinceRecordedMs: this.clock.monotonic() - this.recordedAt,
@@ -161,9 +161,9 @@ export class WorkerLease implements IssueWindow {
       this.claim = claim;
       this.isWaiting = false;
       this.recorded(claim.ceiling);
-      this.tenure = { workerId: claim.workerId, floor: claim.floor };
+      this.term = { workerId: claim.workerId, floor: claim.floor };
       this.failure = undefined;
-      this.events.onAcquired(this.tenure);
+      this.events.onAcquired(this.term);
     } catch (error) {
       if (error instanceof LeafError) this.refusal = error;
       // The message of a clock that is behind changes with every attempt.
@@ -213,7 +213,7 @@ export class WorkerLease implements IssueWindow {
 
   private acquireAnother({ workerId }: WorkerClaim): void {
     this.claim = undefined;
-    this.tenure = undefined;
+    this.term = undefined;
     this.refusal = new LeafError(
       'LEAF_NOT_READY',
       `This server no longer holds worker ${workerId} of ${this.registry.description}: the registry has lost its history, or has assigned the worker to another server after its reserved time had passed. This server acquires another worker ID.`,
@@ -235,7 +235,7 @@ export class WorkerLease implements IssueWindow {
   }
 
   private end(error: LeafError): void {
-    this.tenure = undefined;
+    this.term = undefined;
     this.refusal = error;
   }
 

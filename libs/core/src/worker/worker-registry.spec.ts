@@ -58,7 +58,7 @@ describe('WorkerRegistry', () => {
 
   it('refuses to begin beside workers of another strategy that are in use', async () => {
     const store = new InMemoryWorkerStore(workers);
-    store.rivals = () => Promise.resolve('3 in the table leaf_workerid_alloc');
+    store.otherStrategies = () => Promise.resolve('3 in the table leaf_workerid_alloc');
     const one = new LeaseRig(clock, store, { policy: 'pool' });
     const mismatch = { code: 'LEAF_REGISTRY_MISMATCH', message: expect.stringContaining('3 in the table') };
     await expect(one.start()).rejects.toMatchObject(mismatch);
@@ -96,7 +96,7 @@ describe('WorkerRegistry', () => {
       await pass([bad], wrong, 120_000);
       await bad.registry.maintain();
     }
-    expect(right.map(({ losses, historiesLost, tenures }) => [losses, historiesLost, tenures.length])).toEqual(
+    expect(right.map(({ losses, historiesLost, terms }) => [losses, historiesLost, terms.length])).toEqual(
       right.map(() => [[], [], 1]),
     );
     expect([...workers.records.values()].every(({ record }) => !record.free)).toBe(true);
@@ -159,7 +159,7 @@ describe('WorkerRegistry', () => {
     const began = clock.now();
     const next = await server(3).start();
     expect(next.workerId).toBe(holder.workerId);
-    expect(next.tenures[0]!.floor).toBeGreaterThanOrEqual(began + 15_000);
+    expect(next.terms[0]!.floor).toBeGreaterThanOrEqual(began + 15_000);
     expect(next.ids.tryNext()).toBeUndefined();
     await holder.report();
     expect(holder.losses).toHaveLength(1);
@@ -194,7 +194,7 @@ describe('WorkerRegistry', () => {
 it('a store with default methods has no peers, and closes', async () => {
   const store = new InMemoryWorkerStore(new InMemoryWorkers());
   store.announce({ ip: '10.0.0.7', port: 8080 }, 7);
-  expect(await store.rivals(() => true)).toBeUndefined();
+  expect(await store.otherStrategies(() => true)).toBeUndefined();
   expect(await store.peers(0)).toEqual([]);
   expect(await WorkerStore.prototype.timeSources.call(store)).toEqual([]);
   await expect(store.abort()).resolves.toBeUndefined();

@@ -72,7 +72,7 @@ describe('servers of one registry with different settings', () => {
     const holder = await rig(time, server, { horizonMs: 60_000 }).start();
     const { ceiling } = holder.lease;
     const next = await rig(time, server, {}).start();
-    expect(next.tenures[0]?.floor).toBeGreaterThanOrEqual(ceiling);
+    expect(next.terms[0]?.floor).toBeGreaterThanOrEqual(ceiling);
   });
 
   it('starts above the horizon of a holder whose record was removed', async () => {
@@ -82,6 +82,6 @@ describe('servers of one registry with different settings', () => {
     server.wipeNumbering();
     const next = await rig(time, server, { instance: { port: 2 } }).start();
     expect(next.workerId).toBe(first.workerId);
-    expect(next.tenures[0]!.floor).toBeGreaterThanOrEqual(first.lease.ceiling);
+    expect(next.terms[0]!.floor).toBeGreaterThanOrEqual(first.lease.ceiling);
   });
 });

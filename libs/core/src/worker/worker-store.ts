@@ -138,7 +138,7 @@ export abstract class WorkerStore {
    *
    * @param _mayBeUsed whether the holder of a record may still use it
    */
-  rivals(_mayBeUsed: (record: WorkerRecord) => boolean): Promise<string | undefined> {
+  otherStrategies(_mayBeUsed: (record: WorkerRecord) => boolean): Promise<string | undefined> {
     return Promise.resolve(undefined);
   }
 

@@ -235,7 +235,7 @@ export class SnowflakeService {
 
   private async release(): Promise<number | undefined> {
     this.stopping.abort();
-    const held = this.lease.tenure?.workerId;
+    const held = this.lease.term?.workerId;
     await Promise.all([this.maintenance.stop(), this.windowKeeping.stop()]);
     const released = this.lease.release().then(
       () => held,

@@ -80,7 +80,7 @@ export class SqlDatabase {
   /**
    * Yields to the event loop between the statements of a long task: SQLite is synchronous, and would block requests.
    */
-  letOthersPass(): Promise<void> {
+  yieldToEventLoop(): Promise<void> {
     return this.clock.sleep(0);
   }
 

@@ -5,7 +5,7 @@ import type { CommonOptions } from '../dialects/dialect';
 import { DIALECTS } from '../dialects/dialects';
 import { MIGRATIONS_TABLE } from '../schema/migrate';
 import type { DatabaseTarget } from './database-url';
-import { lentOptions } from './lent-database';
+import { sharedOptions } from './shared-database';
 
 /** The TypeORM options for a database. */
 export async function dataSourceOptions(target: DatabaseTarget, limits: ConnectionLimits): Promise<DataSourceOptions> {
@@ -17,6 +17,6 @@ export async function dataSourceOptions(target: DatabaseTarget, limits: Connecti
     logging: false,
     logger: 'debug',
   };
-  if ('lent' in target) return lentOptions(target, common, limits);
+  if ('shared' in target) return sharedOptions(target, common, limits);
   return DIALECTS[target.dialect].driver.options(target, common, limits);
 }

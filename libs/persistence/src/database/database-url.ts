@@ -4,14 +4,14 @@ import { DIALECT_NAMES, type DialectName, DIALECTS } from '../dialects/dialects'
 import { invalidUrl } from '../dialects/url-parameters';
 
 /** A database: given by its URL, or by a data source of the application. */
-export type DatabaseTarget = UrlTarget | LentTarget;
+export type DatabaseTarget = UrlTarget | SharedTarget;
 
 export type UrlTarget = Address & { readonly dialect: DialectName };
 
 /** The database of an application's data source. Leaf opens its own connections with the same options. */
-export interface LentTarget {
+export interface SharedTarget {
   readonly dialect: DialectName;
-  readonly lent: DataSourceOptions;
+  readonly shared: DataSourceOptions;
   /** Its name on the server. */
   readonly database: string;
   /** For logs and errors: no secrets. */

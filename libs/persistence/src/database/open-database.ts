@@ -76,7 +76,7 @@ export async function openDatabase(
     await driver.opened?.(dataSource);
   };
   try {
-    if (!('lent' in target)) await driver.prepare?.(target);
+    if (!('shared' in target)) await driver.prepare?.(target);
     const onRetry = (error: unknown, _: number, waitMs: number): void => {
       if (!(error instanceof MigrationsLocked)) options.onRetry?.(messageOf(error), waitMs);
     };

@@ -54,7 +54,7 @@ export interface DriverDialect<A extends Address> {
   /** The types of application data sources that Leaf can share; none for an engine with a single writer. */
   readonly lends: readonly DataSourceOptions['type'][];
   /** The options of one of {@link lends}, overridden by `own`. */
-  lent(options: DataSourceOptions, own: OwnOptions, limits: ConnectionLimits): Awaitable<DataSourceOptions>;
+  shared(options: DataSourceOptions, own: OwnOptions, limits: ConnectionLimits): Awaitable<DataSourceOptions>;
   /**
    * Runs before the first connection.
    *

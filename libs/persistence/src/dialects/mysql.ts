@@ -44,7 +44,7 @@ export const mysql: Dialect<ServerAddress> = {
       };
     },
     lends: ['mysql', 'mariadb'],
-    lent: async (options, own, { connectMs }) => {
+    shared: async (options, own, { connectMs }) => {
       if (options.type !== 'mysql' && options.type !== 'mariadb') throw new Error(`${options.type} is not MySQL`);
       return {
         ...options,

@@ -78,7 +78,7 @@ export const postgres: Dialect<ServerAddress> = {
       };
     },
     lends: ['postgres'],
-    lent: (options, own, { connectMs }) => {
+    shared: (options, own, { connectMs }) => {
       if (options.type !== 'postgres') throw new Error(`${options.type} is not PostgreSQL`);
       return {
         ...options,

@@ -76,7 +76,7 @@ export const sqlite: Dialect<FileAddress> = {
       prepareDatabase,
     }),
     lends: [],
-    lent: ({ type }) => {
+    shared: ({ type }) => {
       throw new Error(`${type} cannot be shared`);
     },
     prepare: async ({ file }) => {

@@ -7,7 +7,7 @@ import { parseDatabaseUrl } from '../database/database-url';
 import { closeProblem } from './close-problem';
 import { failoverOptions } from './failover-options';
 import { LeafDataSource } from '../database/leaf-data-source';
-import { lentTarget } from '../database/lent-database';
+import { sharedTarget } from '../database/shared-database';
 import { IN_MEMORY, newDatabase } from '../database/new-database';
 import { openDatabase } from '../database/open-database';
 import { Persistence } from './persistence';
@@ -24,7 +24,7 @@ export async function openDataSource(options: PersistenceModuleOptions | undefin
   if (options === undefined || 'shards' in options) return unopened();
   const { migrate, accept = [], firstTag, signal } = options;
   const logger = new Logger('Persistence');
-  const target = 'dataSource' in options ? lentTarget(options.dataSource) : parseDatabaseUrl(options.url);
+  const target = 'dataSource' in options ? sharedTarget(options.dataSource) : parseDatabaseUrl(options.url);
   return openDatabase(
     {
       ...{ target, migrate, accept, onCloseProblem: closeProblem(logger) },

@@ -17,7 +17,7 @@ import {
   whole,
 } from '@leaf-ids/core/internal';
 import { parseDatabaseUrl } from '../database/database-url';
-import { lentTarget } from '../database/lent-database';
+import { sharedTarget } from '../database/shared-database';
 import { DURABILITY_SETTINGS } from '../dialects/dialects';
 import type { ShardMap } from '../sharding/shard-router';
 
@@ -63,7 +63,7 @@ export type PersistenceModuleOptions = UrlPersistenceOptions | ShardedPersistenc
 
 export const databaseUrlRule = both(text, accepted(parseDatabaseUrl));
 
-export const dataSourceRule = both(having('initialize', 'a DataSource'), accepted(lentTarget));
+export const dataSourceRule = both(having('initialize', 'a DataSource'), accepted(sharedTarget));
 
 /** Rule for an option that accepts unsafe database settings by name. */
 export const acceptRule = list(oneOf(...DURABILITY_SETTINGS));

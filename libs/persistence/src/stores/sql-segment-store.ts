@@ -108,7 +108,7 @@ export abstract class SqlSegmentStore extends SegmentStore {
       yield page.map(toEntry);
       if (page.length < PAGE) return;
       last = page.at(-1)?.biz_tag ?? last;
-      await this.database.letOthersPass();
+      await this.database.yieldToEventLoop();
     }
   }
 

@@ -156,7 +156,7 @@ export class SqlTagStore extends TagStore {
       const page = await this.reads.run(key, () => this.page(last, size, nameOf));
       for (const row of page) rows.push(toTagRow(row));
       if (page.length < size || rows.length >= limit) return rows;
-      await this.database.letOthersPass();
+      await this.database.yieldToEventLoop();
     }
   }
 

@@ -158,7 +158,7 @@ export class SqlWorkerStore extends WorkerStore {
   }
 
   /** Workers that are in use in the other table of this database. */
-  override async rivals(mayBeUsed: (record: WorkerRecord) => boolean): Promise<string | undefined> {
+  override async otherStrategies(mayBeUsed: (record: WorkerRecord) => boolean): Promise<string | undefined> {
     const { name } = this.table.fixed ? POOL_WORKERS : FIXED_WORKERS;
     const up = (await this.rows('', [], name)).filter((row) => {
       // A row that cannot be parsed counts as one of the Java service.

@@ -3,7 +3,7 @@ import { LeafError } from '@leaf-ids/core';
 /** Reads under way at once. Allocations have the other connections of the pool. */
 const WIDTH = 2;
 /** Callers that wait for their read; those who come after them are refused. */
-const MOST_WAITING = 100;
+const MAX_WAITING = 100;
 
 interface WaitingRead {
   readonly start: () => void;
@@ -33,7 +33,7 @@ export class TagReads {
    */
   async run<Result>(key: string, read: () => Promise<Result>): Promise<Result> {
     if (this.running < this.width) return this.execute(read);
-    if (this.waiting >= MOST_WAITING) {
+    if (this.waiting >= MAX_WAITING) {
       throw new LeafError('LEAF_OVERLOADED', 'Too many reads of tags wait for the database. Try again later.', {
         retryAfterMs: 1000,
       });

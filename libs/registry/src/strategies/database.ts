@@ -20,7 +20,7 @@ import {
   dataSourceRule,
   FIXED_WORKERS,
   LazyDatabase,
-  lentTarget,
+  sharedTarget,
   parseDatabaseUrl,
   POOL_WORKERS,
   SqlWorkerStore,
@@ -96,14 +96,14 @@ function storeOf(
 ): Pick<StrategyParts, 'store' | 'remembers'> {
   const opened = databaseOf(options, context);
   // A single file on one host loses no confirmed write. A database in memory has no other servers.
-  return { store: new RivalStore(opened, table, context.clock), remembers: 'file' in opened.target };
+  return { store: new OtherStrategyStore(opened, table, context.clock), remembers: 'file' in opened.target };
 }
 
 /**
  * Refuses a registry in an SQLite file while a server with the registry `local` uses the same data directory. Each
  * server reads the registry after it has written its first record, so of two that start together one sees the other.
  */
-class RivalStore extends SqlWorkerStore {
+class OtherStrategyStore extends SqlWorkerStore {
   private readonly file: string | undefined;
   private isAlone = false;
 
@@ -118,7 +118,7 @@ class RivalStore extends SqlWorkerStore {
 
   override async readRegistry(): Promise<StoredRegistry> {
     if (this.file !== undefined) {
-      refuseRival(this.description, await localWorkerBeside(this.file, this.clock, !this.isAlone));
+      refuseOtherStrategy(this.description, await localWorkerBeside(this.file, this.clock, !this.isAlone));
     }
     this.isAlone = true;
     return super.readRegistry();
@@ -138,7 +138,7 @@ export async function refuseDatabase(description: string, file: string, context:
     for (const table of [POOL_WORKERS, FIXED_WORKERS]) {
       const records = await new SqlWorkerStore(database, table).list();
       const used = records.find(({ record }) => record.ceiling > clock.now());
-      refuseRival(description, used && `${useOf(used)}: ${target.file}`);
+      refuseOtherStrategy(description, used && `${useOf(used)}: ${target.file}`);
     }
   } finally {
     await database.close();
@@ -150,11 +150,11 @@ function useOf({ workerId, record }: StoredWorker): string {
   return `worker ${workerId} of the registry database, held by ${holder} until ${formatTime(record.ceiling)}`;
 }
 
-function refuseRival(description: string, rival: string | undefined): void {
-  if (rival === undefined) return;
+function refuseOtherStrategy(description: string, otherStrategy: string | undefined): void {
+  if (otherStrategy === undefined) return;
   throw new LeafError(
     'LEAF_REGISTRY_MISMATCH',
-    `Another worker registry than ${description} is in use beside the same SQLite file: ${rival}. Both would assign the same worker IDs. Use the same option snowflake.registry for all servers and applications of this file, or move them: docs/operations/worker-registry.md#changing-the-registry.`,
+    `Another worker registry than ${description} is in use beside the same SQLite file: ${otherStrategy}. Both would assign the same worker IDs. Use the same option snowflake.registry for all servers and applications of this file, or move them: docs/operations/worker-registry.md#changing-the-registry.`,
   );
 }
 
@@ -163,7 +163,7 @@ function databaseOf(
   { clock, random, onCloseProblem, onCreated }: StrategyContext,
 ): WorkerDatabase {
   const { migrate, accept = [] } = options;
-  const target = 'dataSource' in options ? lentTarget(options.dataSource) : workersOf(parseDatabaseUrl(options.url));
+  const target = 'dataSource' in options ? sharedTarget(options.dataSource) : workersOf(parseDatabaseUrl(options.url));
   const created = (): void => onCreated?.(target.description);
   return new LazyDatabase({ target, migrate, accept, onCloseProblem, onCreated: created }, clock, random);
 }

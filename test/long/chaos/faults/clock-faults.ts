@@ -1,4 +1,4 @@
-import { MOST_AHEAD_MS } from '../world/server-clock';
+import { MAX_AHEAD_MS } from '../world/server-clock';
 import { type Draw, duration, type Plan, serverOf, SERVERS } from './fault';
 import { ServerFault } from './server-faults';
 
@@ -37,14 +37,14 @@ const stepForGood: Draw = (random) => {
     parts: [`clock ${name}`],
     holdMs: duration(random, 1500, 4000),
     outlastsBuffers: false,
-    detail: `${name} by ${percent} % of the rest of ${MOST_AHEAD_MS / 3_600_000} h`,
+    detail: `${name} by ${percent} % of the rest of ${MAX_AHEAD_MS / 3_600_000} h`,
     arm: (world) => {
       const server = serverOf(world, name);
       const { clock } = server;
       return new ServerFault(
         server,
         { segment: [], snowflake: ['LEAF_LEASE_EXPIRED'] },
-        () => clock.advanceTo(Math.round(clock.aheadMs + (percent / 100) * (MOST_AHEAD_MS - clock.aheadMs))),
+        () => clock.advanceTo(Math.round(clock.aheadMs + (percent / 100) * (MAX_AHEAD_MS - clock.aheadMs))),
         () => Promise.resolve(),
       );
     },

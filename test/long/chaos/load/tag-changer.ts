@@ -14,7 +14,7 @@ const RAISE = 10_000_000n;
 /** Longer than a server works on a change. */
 const LIMIT_MS = 7000;
 const LEAST_PAUSE_MS = 100;
-const MOST_PAUSE_MS = 600;
+const MAX_PAUSE_MS = 600;
 
 type Change = 'create' | 'change' | 'raise' | 'pause' | 'resume' | 'delete';
 
@@ -118,6 +118,6 @@ export class TagChanger {
   }
 
   private pause(): Promise<void> {
-    return sleep(LEAST_PAUSE_MS + this.random.below(MOST_PAUSE_MS - LEAST_PAUSE_MS));
+    return sleep(LEAST_PAUSE_MS + this.random.below(MAX_PAUSE_MS - LEAST_PAUSE_MS));
   }
 }

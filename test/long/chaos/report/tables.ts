@@ -29,8 +29,8 @@ export function seconds(ms: number): string {
 
 /** Rounded down: what is not all of it never shows as 100 %. */
 export function percent(share: number): string {
-  const hundredths = Math.floor(share * 10_000) / 100;
-  return `${share === 1 ? '100' : hundredths.toFixed(2)} %`;
+  const round2 = Math.floor(share * 10_000) / 100;
+  return `${share === 1 ? '100' : round2.toFixed(2)} %`;
 }
 
 function row({ kind, faults, recoveryMs, segment, snowflake, oneServer, codes }: KindSummary): string[] {

@@ -1,7 +1,7 @@
 import { SteppedClock } from '../../../support/servers/faketime';
 
 /** How far ahead of the true time a server's clock may ever be, in milliseconds. */
-export const MOST_AHEAD_MS = 2 * 3_600_000;
+export const MAX_AHEAD_MS = 2 * 3_600_000;
 
 /** The wall clock of one server. Some steps last; others are taken back, and are relative to those. */
 export class ServerClock {
@@ -26,7 +26,7 @@ export class ServerClock {
 
   /** A step that lasts. */
   async advanceTo(aheadMs: number): Promise<void> {
-    if (aheadMs < this.aheadMs || aheadMs > MOST_AHEAD_MS) throw new Error(`A clock cannot go to ${aheadMs} ms ahead`);
+    if (aheadMs < this.aheadMs || aheadMs > MAX_AHEAD_MS) throw new Error(`A clock cannot go to ${aheadMs} ms ahead`);
     this.aheadMs = aheadMs;
     await this.set(0);
   }

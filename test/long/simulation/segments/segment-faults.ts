@@ -53,7 +53,7 @@ export interface SegmentConditions {
   readonly prefetchRatio: number;
 }
 
-const MOST_FAULTS = 9;
+const MAX_FAULTS = 9;
 const EVERYDAY: readonly SegmentFaultKind[] = [
   'server killed',
   'server stopped',
@@ -76,7 +76,7 @@ export function drawSegments(random: SeededRandom): {
   };
   const isList = conditions.databases > 1;
   const rare = SEGMENT_FAULTS.filter((kind) => !EVERYDAY.includes(kind) && (isList || !OF_LISTS.includes(kind)));
-  const faults = Array.from({ length: 1 + random.below(MOST_FAULTS) }, () => {
+  const faults = Array.from({ length: 1 + random.below(MAX_FAULTS) }, () => {
     const kinds = random.chance(0.4) ? EVERYDAY : rare;
     return drawFault(random, conditions, kinds[random.below(kinds.length)] ?? 'server killed');
   });

@@ -1,5 +1,5 @@
 import type { ClusterWorker } from '../../monitor/views';
-import { countKinds, MOST_SQUARES, selectWorkers, squareAfter, squaresOf } from './worker-squares';
+import { countKinds, MAX_SQUARES, selectWorkers, squareAfter, squaresOf } from './worker-squares';
 
 function record(workerId: number, more: Partial<ClusterWorker> = {}): ClusterWorker {
   return { workerId, kind: 'server', holder: `10.0.0.${workerId}:8080`, state: 'held', ceiling: 1000, ...more };
@@ -28,7 +28,7 @@ describe('squaresOf', () => {
   });
 
   it('draws no more squares than a page can take', () => {
-    expect(squaresOf({ ...ANSWER, workerIds: 1 << 20 })).toHaveLength(MOST_SQUARES);
+    expect(squaresOf({ ...ANSWER, workerIds: 1 << 20 })).toHaveLength(MAX_SQUARES);
   });
 
   it('counts each state', () => {

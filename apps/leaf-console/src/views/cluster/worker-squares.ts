@@ -7,7 +7,7 @@ export type SquareKind = (typeof SQUARE_KINDS)[number];
 /** Squares in a row of the map. */
 export const COLUMNS = 32;
 /** Larger layouts have only the table. */
-export const MOST_SQUARES = 4096;
+export const MAX_SQUARES = 4096;
 
 /** One worker ID. `record` is undefined for a free one. */
 export interface Square {
@@ -22,7 +22,7 @@ export function kindOf({ state, kind }: ClusterWorker): SquareKind {
 
 export function squaresOf({ workerIds, workers }: ClusterWorkers): Square[] {
   const records = new Map(workers.map((record) => [record.workerId, record]));
-  return Array.from({ length: Math.min(workerIds, MOST_SQUARES) }, (_, workerId) => {
+  return Array.from({ length: Math.min(workerIds, MAX_SQUARES) }, (_, workerId) => {
     const record = records.get(workerId);
     return { workerId, kind: record === undefined ? 'free' : kindOf(record), record };
   });

@@ -14,7 +14,7 @@ import { WorkerMap } from './worker-map';
 import {
   countKinds,
   kindOf,
-  MOST_SQUARES,
+  MAX_SQUARES,
   selectWorkers,
   type Square,
   SQUARE_KINDS,
@@ -50,7 +50,7 @@ export function WorkersView(): JSX.Element {
         <section class="card map-card" aria-label={title}>
           <h2>{title}</h2>
           <KindLegend answer={answer} />
-          {answer.workerIds > MOST_SQUARES ? (
+          {answer.workerIds > MAX_SQUARES ? (
             <p class="soft">{c.tooManyToDraw(format.count(answer.workerIds))}</p>
           ) : (
             <WorkerMap

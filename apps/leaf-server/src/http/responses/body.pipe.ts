@@ -3,7 +3,7 @@ import type { ValidationError } from 'class-validator';
 import { LeafError } from '@leaf-ids/core';
 
 /** Number of errors listed in one response. */
-const MOST_FAULTS = 10;
+const MAX_FAULTS = 10;
 const SHOWN_LENGTH = 40;
 
 /** Converts a JSON body to an instance of a class and validates it by its decorators. Unknown properties are errors. */
@@ -47,6 +47,6 @@ function unknown(name: string): string {
 }
 
 function invalid(faults: readonly string[]): LeafError {
-  const more = faults.length > MOST_FAULTS ? `; and ${faults.length - MOST_FAULTS} more` : '';
-  return new LeafError('LEAF_BODY_INVALID', `Invalid body: ${faults.slice(0, MOST_FAULTS).join('; ')}${more}.`);
+  const more = faults.length > MAX_FAULTS ? `; and ${faults.length - MAX_FAULTS} more` : '';
+  return new LeafError('LEAF_BODY_INVALID', `Invalid body: ${faults.slice(0, MAX_FAULTS).join('; ')}${more}.`);
 }

@@ -5,7 +5,7 @@ import { TagChangeLog } from './tag-change-log';
 import { TagViews } from './tag-views';
 
 /** Number of removed names that are kept; a process that has missed more gets all tags. */
-const MOST_GONE = 10_000;
+const MAX_GONE = 10_000;
 
 /** How far somebody has followed a feed. */
 export interface FeedPosition {
@@ -53,7 +53,7 @@ export class TagChangeFeed {
 
   private async look(): Promise<void> {
     await this.board.update();
-    if (this.board.goneCount <= MOST_GONE) return;
+    if (this.board.goneCount <= MAX_GONE) return;
     this.oldest = this.board.round;
     this.board.forgetGone(this.oldest);
   }

@@ -8,7 +8,7 @@ import {
 } from '@leaf-ids/core/internal';
 import { SegmentService } from '@leaf-ids/id';
 import { withVariables } from '../../config/option-variables';
-import { hundredths } from '../sampling/round-off';
+import { round2 } from '../sampling/round-off';
 import { IssueRates } from '../sampling/issue-rates';
 import { ServerIdentity } from './server-identity';
 import { SortedNames } from './sorted-names';
@@ -102,13 +102,13 @@ export function toTagView(snapshot: TagSnapshot, rate: number): TagView {
     databaseStep,
     issued,
     buffered,
-    rate: hundredths(rate),
+    rate: round2(rate),
     lastsMs: rate > 0 && order !== 'strict' ? Math.round((buffered * 1000) / rate) : null,
     loads,
     failures,
     lastLoad: {
       at: snapshot.lastLoadAt ?? null,
-      ms: snapshot.lastLoadMs === undefined ? null : hundredths(snapshot.lastLoadMs),
+      ms: snapshot.lastLoadMs === undefined ? null : round2(snapshot.lastLoadMs),
       error: withVariables(snapshot.lastError) ?? null,
     },
   };

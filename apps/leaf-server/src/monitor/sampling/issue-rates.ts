@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { Clock } from '@leaf-ids/core';
 import { forEachInPages, type Survey, usedOnly } from '@leaf-ids/core/internal';
-import { hundredths } from './round-off';
+import { round2 } from './round-off';
 
 /** Twelve intervals of five seconds: one minute. */
 const SAMPLES = 13;
@@ -67,7 +67,7 @@ export class IssueRates {
   async busiest(most: number): Promise<readonly TagRate[]> {
     const found: TagRate[] = [];
     const see = (tag: string): void => {
-      const rate = hundredths(this.rateOf(tag));
+      const rate = round2(this.rateOf(tag));
       if (rate <= ((found.length < most ? undefined : found.at(-1)?.rate) ?? 0)) return;
       const place = found.findIndex((one) => one.rate < rate);
       found.splice(place < 0 ? found.length : place, 0, { tag, rate });

@@ -1,6 +1,6 @@
 import type { HistogramSnapshot } from '@leaf-ids/core';
 import type { LatencyView } from '../views/views';
-import { hundredths } from './round-off';
+import { round2 } from './round-off';
 
 /** Twelve intervals of five seconds: one minute. */
 const SAMPLES = 13;
@@ -35,7 +35,7 @@ export class LatencyWindow {
 /** Null if there were no requests. */
 export function toLatencyView({ buckets, total }: LatencyCounts): LatencyView | null {
   if (total === 0) return null;
-  const at = (share: number): number => hundredths(quantile(buckets, share * total));
+  const at = (share: number): number => round2(quantile(buckets, share * total));
   return { p50: at(0.5), p99: at(0.99), p999: at(0.999) };
 }
 

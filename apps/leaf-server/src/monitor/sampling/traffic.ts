@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { Clock } from '@leaf-ids/core';
 import type { HistoryView } from '../views/views';
-import { hundredths } from './round-off';
+import { round2 } from './round-off';
 
 /** Counts since the start. */
 export interface TrafficCounts {
@@ -91,7 +91,7 @@ export class Traffic {
 
 function between(from: Sample, to: Sample): TrafficCounts {
   const seconds = (to.at - from.at) / 1000;
-  const rate = (before: number, after: number): number => (seconds > 0 ? hundredths((after - before) / seconds) : 0);
+  const rate = (before: number, after: number): number => (seconds > 0 ? round2((after - before) / seconds) : 0);
   return {
     segment: rate(from.segment, to.segment),
     snowflake: rate(from.snowflake, to.snowflake),

@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { Clock } from '@leaf-ids/core';
-import { ServerStatus } from '../../cluster/server-status';
-import { WorkerBus, BusRequest } from '../../cluster/worker-bus';
+import { ServerStatus } from '../../processes/server-status';
+import { ProcessBus, BusRequest } from '../../processes/process-bus';
 import { Readiness } from '../../lifecycle/readiness';
 import { TakerAccess } from '../../takers/taker-access';
 import { ServerIdentity } from '../process/server-identity';
@@ -19,7 +19,7 @@ const OVERVIEW = new BusRequest<undefined, ProcessOverview>('overview');
 export class AggregatedMonitor {
   constructor(
     private readonly clock: Clock,
-    private readonly bus: WorkerBus,
+    private readonly bus: ProcessBus,
     private readonly status: ServerStatus,
     private readonly identity: ServerIdentity,
     private readonly readiness: Readiness,

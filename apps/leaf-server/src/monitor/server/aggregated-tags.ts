@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { Clock } from '@leaf-ids/core';
 import { jsonPages } from '../../http/responses/json-stream';
-import { WorkerBus, BusRequest } from '../../cluster/worker-bus';
+import { ProcessBus, BusRequest } from '../../processes/process-bus';
 import { SLICE, TagViews } from '../process/tag-views';
 import { TimeSlice } from '../sampling/time-slice';
 import type { TagView } from '../views/views';
@@ -23,7 +23,7 @@ export class AggregatedTags {
   constructor(
     private readonly clock: Clock,
     private readonly own: TagViews,
-    private readonly bus: WorkerBus,
+    private readonly bus: ProcessBus,
     feed: TagChangeFeed,
   ) {
     if (bus.count > 1) this.merged = new MergedTags();

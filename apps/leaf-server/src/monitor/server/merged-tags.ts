@@ -1,4 +1,4 @@
-import { hundredths } from '../sampling/round-off';
+import { round2 } from '../sampling/round-off';
 import type { TagView } from '../views/views';
 import type { FeedChanges, FeedPosition } from '../process/tag-change-feed';
 
@@ -87,7 +87,7 @@ export function mergeTags(views: readonly TagView[]): TagView | undefined {
   const [shown = views[0]] = loaded;
   if (shown === undefined || views.length === 1) return shown;
   const sum = (of: (view: TagView) => number): number => views.reduce((total, view) => total + of(view), 0);
-  const rate = hundredths(sum((view) => view.rate));
+  const rate = round2(sum((view) => view.rate));
   const buffered = sum((view) => view.buffered);
   const newest = views.reduce((best, view) => ((view.lastLoad.at ?? 0) > (best.lastLoad.at ?? 0) ? view : best));
   const error = views.map(({ lastLoad }) => lastLoad.error).find((reason) => reason !== null) ?? null;

@@ -1,8 +1,8 @@
-import { isServerReady, servingOf } from '../../cluster/merge-status';
-import type { Gathered } from '../../cluster/worker-bus';
+import { isServerReady, servingOf } from '../../processes/merge-status';
+import type { Gathered } from '../../processes/process-bus';
 import { isReady, type ProcessStatus } from '../../lifecycle/process-status';
 import { type LatencyCounts, toLatencyView } from '../sampling/latency-window';
-import { hundredths } from '../sampling/round-off';
+import { round2 } from '../sampling/round-off';
 import type { TrafficCounts } from '../sampling/traffic';
 import type { HistoryView, OverviewView, ProcessView } from '../views/views';
 import { mergeParts, partViews } from './part-views';
@@ -30,7 +30,7 @@ export function toOverview(
   const all = answers.map(({ value }) => value);
   const serving = servingOf(answers, ({ status }) => status);
   const shown = serving.length > 0 ? serving : answers;
-  const rate = (of: keyof TrafficCounts): number => hundredths(sum(all, ({ rates }) => rates[of]));
+  const rate = (of: keyof TrafficCounts): number => round2(sum(all, ({ rates }) => rates[of]));
   return {
     name,
     version,
@@ -66,7 +66,7 @@ function issuedBy({ status: { leaf } }: ProcessOverview): OverviewView['issued']
 /** Steps of two processes begin up to one step apart: those that ended last are taken together. */
 function mergeHistories(own: HistoryView, all: readonly HistoryView[]): HistoryView {
   const merge = (of: (history: HistoryView) => readonly number[]): number[] =>
-    of(own).map((_, index, steps) => hundredths(sum(all, (history) => of(history).at(index - steps.length) ?? 0)));
+    of(own).map((_, index, steps) => round2(sum(all, (history) => of(history).at(index - steps.length) ?? 0)));
   return {
     ...own,
     segment: merge(({ segment }) => segment),

@@ -1,7 +1,7 @@
 import type { LeafModeHealth, LeafStatus } from '@leaf-ids/id';
-import { worstOfProcesses } from '../../cluster/merge-status';
+import { worstOfProcesses } from '../../processes/merge-status';
 import type { ProcessStatus } from '../../lifecycle/process-status';
-import { hundredths } from '../sampling/round-off';
+import { round2 } from '../sampling/round-off';
 import type { PartView } from '../views/views';
 
 /** The parts of a process with their states. */
@@ -37,7 +37,7 @@ function clock({ snowflake }: LeafStatus): PartView {
   const description =
     offset === undefined
       ? 'not compared with another clock'
-      : `${hundredths(Math.abs(offset))} ms ${offset < 0 ? 'behind' : 'ahead of'} the others at the start`;
+      : `${round2(Math.abs(offset))} ms ${offset < 0 ? 'behind' : 'ahead of'} the others at the start`;
   const isBehind = snowflake?.health.code === 'LEAF_CLOCK_BACKWARDS';
   return part('clock', isBehind ? snowflake.health : snowflake && { status: 'up' }, description);
 }

@@ -1,6 +1,6 @@
 import type { Peer } from '@leaf-ids/core';
 import type { RegistryStatus, SnowflakeStatus } from '@leaf-ids/id';
-import type { Gathered } from '../../cluster/worker-bus';
+import type { Gathered } from '../../processes/process-bus';
 import type { ProcessStatus } from '../../lifecycle/process-status';
 import type { SnowflakeView, WorkerView } from '../views/views';
 

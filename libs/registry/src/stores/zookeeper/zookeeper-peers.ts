@@ -8,7 +8,7 @@ import type { ZookeeperCalls } from './zookeeper-session';
  * Maximum number of servers to compare clocks with. Without it, 1000 servers that start at once would send a million
  * requests.
  */
-const MOST_ASKED = 32;
+const MAX_ASKED = 32;
 
 /** Interval between two checks of our node, in milliseconds. Without it, each report (every 3 s) would read the node. */
 const CHECKED_MS = 15_000;
@@ -85,12 +85,12 @@ export class ZookeeperPeers {
     const names = await this.names();
     const ring = [...names.filter((name) => name > own), ...names.filter((name) => name <= own)];
     const others = new Map<string, string>();
-    for (let from = 0; from < ring.length && others.size < MOST_ASKED; from += MOST_ASKED) {
-      for (const { url, instance } of await this.read(ring.slice(from, from + MOST_ASKED))) {
+    for (let from = 0; from < ring.length && others.size < MAX_ASKED; from += MAX_ASKED) {
+      for (const { url, instance } of await this.read(ring.slice(from, from + MAX_ASKED))) {
         if (url !== undefined && url !== this.url && !others.has(url)) others.set(url, instance);
       }
     }
-    return [...others].slice(0, MOST_ASKED).map(([url, name]) => ({ name, ask: () => askTime(url, this.clock) }));
+    return [...others].slice(0, MAX_ASKED).map(([url, name]) => ({ name, ask: () => askTime(url, this.clock) }));
   }
 
   private async appear(instance: Instance, workerId: number): Promise<void> {

@@ -158,7 +158,7 @@ export class ZookeeperWorkerStore extends WorkerStore {
   }
 
   /** Records of the other layout, and of the pool of the Java fork, under the same name. */
-  override rivals(mayBeUsed: (record: WorkerRecord) => boolean): Promise<string | undefined> {
+  override otherStrategies(mayBeUsed: (record: WorkerRecord) => boolean): Promise<string | undefined> {
     return this.translated(async () => {
       for (const layout of [this.layout === PLAIN ? SEQUENTIAL : PLAIN, FORK]) {
         const root = `${this.parent}/${layout.records}`;

@@ -2,7 +2,7 @@ import type { Clock } from '@leaf-ids/core';
 import { reasonOf, withinDeadline } from '@leaf-ids/core/internal';
 import type { Order, Reply, Report } from './messages';
 import { RELAY_LIMIT_MS } from './relay';
-import { Answers, type Gathered, type Missing, WorkerBus, type BusRequest } from './worker-bus';
+import { Answers, type Gathered, type Missing, ProcessBus, type BusRequest } from './process-bus';
 
 /** Time limit of a question to the other processes, in milliseconds. */
 const LIMIT_MS = RELAY_LIMIT_MS + 1000;
@@ -15,7 +15,7 @@ export interface Channel {
 }
 
 /** One of several processes of a server. Questions to the others go by way of the one that supervises them. */
-export class ClusterBus extends WorkerBus {
+export class ChannelBus extends ProcessBus {
   private readonly answers = new Answers();
   private readonly asked = new Map<number, (replies: readonly Reply[]) => void>();
   private questions = 0;

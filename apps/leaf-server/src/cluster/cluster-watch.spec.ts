@@ -1,8 +1,8 @@
 import { FakeClock } from '@leaf-ids/core/testing';
-import { RELAY_LIMIT_MS } from '../cluster/relay';
+import { RELAY_LIMIT_MS } from '../processes/relay';
 import type { ServerIdentity } from '../monitor/process/server-identity';
 import type { PeerWatch } from '../monitor/sampling/peer-watch';
-import { FleetWatch } from './fleet-watch';
+import { ClusterWatch } from './cluster-watch';
 import type { OwnReport } from './own-report';
 import type { PeerClient } from './peer-client';
 
@@ -13,7 +13,7 @@ function report(instance: string): object {
   return { instance, state: 'ready', version: '0.1.0', startedAt: 1, idsPerSecond, errorsPerSecond: 0 };
 }
 
-describe('FleetWatch', () => {
+describe('ClusterWatch', () => {
   let clock: FakeClock;
   let hung: Set<string>;
   /** Response times in milliseconds, where they are not 1. */
@@ -29,7 +29,7 @@ describe('FleetWatch', () => {
     [asking, most] = [0, 0];
   });
 
-  function watch(count: number): FleetWatch {
+  function watch(count: number): ClusterWatch {
     const list = Array.from({ length: count }, (_, index) => ({ instance: `10.0.0.${index + 1}:80`, workerId: index }));
     const client = {
       isEnabled: true,
@@ -46,7 +46,7 @@ describe('FleetWatch', () => {
     };
     const own = { get: () => Promise.resolve(report(OWN)) };
     const peers = { list, refresh: () => Promise.resolve() };
-    return new FleetWatch(
+    return new ClusterWatch(
       clock,
       client as unknown as PeerClient,
       peers as unknown as PeerWatch,
@@ -55,8 +55,8 @@ describe('FleetWatch', () => {
     );
   }
 
-  async function statesAfter(fleet: FleetWatch, ms: number): Promise<string[]> {
-    const listed = fleet.list();
+  async function statesAfter(cluster: ClusterWatch, ms: number): Promise<string[]> {
+    const listed = cluster.list();
     await clock.advance(ms);
     return (await listed).servers.map(({ state }) => state);
   }
@@ -73,22 +73,22 @@ describe('FleetWatch', () => {
   });
 
   it('does not wait for servers that hang, and asks them last', async () => {
-    const fleet = watch(40);
+    const cluster = watch(40);
     for (let index = 2; index <= 33; index++) hung.add(`10.0.0.${index}:80`);
-    const first = await statesAfter(fleet, 2000);
+    const first = await statesAfter(cluster, 2000);
     expect(first.filter((state) => state === 'silent')).toHaveLength(8);
     await clock.advance(10_000);
-    const later = await statesAfter(fleet, 2000);
+    const later = await statesAfter(cluster, 2000);
     expect(later.filter((state) => state === 'ready')).toHaveLength(8);
     expect(later).not.toContain('refused');
   });
 
   it('shows no result of a round long ago', async () => {
-    const fleet = watch(40);
-    expect(new Set(await statesAfter(fleet, 2000))).toEqual(new Set(['ready']));
+    const cluster = watch(40);
+    expect(new Set(await statesAfter(cluster, 2000))).toEqual(new Set(['ready']));
     for (let index = 2; index <= 40; index++) hung.add(`10.0.0.${index}:80`);
     await clock.advance(3_600_000);
-    const listed = fleet.list();
+    const listed = cluster.list();
     await clock.advance(2000);
     const { servers } = await listed;
     const of = (wanted: string): number => servers.filter(({ state }) => state === wanted).length;

@@ -1,8 +1,8 @@
 import { FakeClock } from '@leaf-ids/core/testing';
-import type { Channel } from './cluster-bus';
-import { ClusterBus } from './cluster-bus';
+import type { Channel } from './channel-bus';
+import { ChannelBus } from './channel-bus';
 import type { Order, Report } from './messages';
-import { BusRequest } from './worker-bus';
+import { BusRequest } from './process-bus';
 
 const DOUBLE = new BusRequest<number, number>('double');
 
@@ -19,15 +19,15 @@ class FakeChannel implements Channel {
   }
 }
 
-describe('ClusterBus', () => {
+describe('ChannelBus', () => {
   let clock: FakeClock;
   let channel: FakeChannel;
-  let bus: ClusterBus;
+  let bus: ChannelBus;
 
   beforeEach(() => {
     clock = new FakeClock();
     channel = new FakeChannel();
-    bus = new ClusterBus(1, 3, channel, clock);
+    bus = new ChannelBus(1, 3, channel, clock);
     bus.serve(DOUBLE, (number) => number * 2);
   });
 

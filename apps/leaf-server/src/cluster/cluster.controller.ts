@@ -7,7 +7,7 @@ import { streamBody } from '../http/responses/stream-body';
 import { ApiBearerAuth, ApiOperation, ApiResponse, ApiTags } from '../openapi/decorators';
 import { ApiProblems } from '../openapi/problems';
 import { ClusterGuard } from './cluster.guard';
-import { FleetWatch } from './fleet-watch';
+import { ClusterWatch } from './cluster-watch';
 import { OwnReport } from './own-report';
 import { ClusterAnswer, ClusterWorkers, ServerReport } from './views';
 import { WorkerMap } from './worker-map';
@@ -15,9 +15,9 @@ import { WorkerMap } from './worker-map';
 /** All servers of the worker registry, as this one sees them. */
 @Controller('api/cluster')
 @ApiTags('The cluster')
-export class FleetController {
+export class ClusterController {
   constructor(
-    private readonly fleet: FleetWatch,
+    private readonly cluster: ClusterWatch,
     private readonly workers: WorkerMap,
   ) {}
 
@@ -30,7 +30,7 @@ export class FleetController {
   })
   @ApiResponse({ status: 200, description: 'The servers.', type: ClusterAnswer })
   async list(@Res() reply: FastifyReply): Promise<void> {
-    const { servers, ...rest } = await this.fleet.list();
+    const { servers, ...rest } = await this.cluster.list();
     const tail = ']}';
     const head = JSON.stringify({ ...rest, servers: [] }).slice(0, -tail.length);
     streamBody(

@@ -3,7 +3,7 @@ import { reasonOf } from '@leaf-ids/core/internal';
 import { SegmentService } from '@leaf-ids/id';
 import { Drain } from '../lifecycle/drain';
 import { TakerAccess } from '../takers/taker-access';
-import { WorkerBus, BusRequest } from './worker-bus';
+import { ProcessBus, BusRequest } from './process-bus';
 
 interface State {
   readonly draining: boolean;
@@ -19,7 +19,7 @@ export class SharedState {
   private readonly logger = new Logger(SharedState.name);
 
   constructor(
-    private readonly bus: WorkerBus,
+    private readonly bus: ProcessBus,
     private readonly drain: Drain,
     private readonly takers: TakerAccess,
     @Optional() private readonly segments?: SegmentService,

@@ -1,5 +1,5 @@
 import cluster, { type Worker } from 'node:cluster';
-import type { Channel } from './cluster-bus';
+import type { Channel } from './channel-bus';
 import type { Order, Report } from './messages';
 
 /** The channel between a process of a server and its supervisor. */

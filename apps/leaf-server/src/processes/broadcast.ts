@@ -1,5 +1,5 @@
 import { LeafError } from '@leaf-ids/core';
-import type { WorkerBus, BusRequest } from './worker-bus';
+import type { ProcessBus, BusRequest } from './process-bus';
 
 /**
  * Has all processes of the server do something that may be done twice. One that is being replaced takes over from the
@@ -9,7 +9,7 @@ import type { WorkerBus, BusRequest } from './worker-bus';
  * @throws LeafError `LEAF_NOT_READY` when one did not, though the others did
  */
 export async function broadcast<Order, Answer>(
-  bus: WorkerBus,
+  bus: ProcessBus,
   topic: BusRequest<Order, Answer>,
   order: Order,
 ): Promise<Answer | undefined> {

@@ -3,7 +3,7 @@ import { LeafError } from '@leaf-ids/core';
 import type { ConnectionLimits } from '../connections/connection-limits';
 import type { CommonOptions } from '../dialects/dialect';
 import { DIALECTS } from '../dialects/dialects';
-import { dialectLending, type LentTarget } from './database-url';
+import { dialectLending, type SharedTarget } from './database-url';
 
 /** Enough for the allocations of an application; further calls queue. */
 const CONNECTIONS = 2;
@@ -20,21 +20,21 @@ const NOTHING = {
  *
  * @throws LeafError `LEAF_CONFIG_INVALID` when the data source is not a database server
  */
-export function lentTarget({ options, driver }: DataSource): LentTarget {
+export function sharedTarget({ options, driver }: DataSource): SharedTarget {
   const dialect = dialectLending(options);
   if (dialect === undefined) throw unshareable(options);
   // A URL in the options contains the name as well.
   const { database = '' } = driver;
-  return { dialect, lent: options, database, description: `${options.type} database ${database} of the application` };
+  return { dialect, shared: options, database, description: `${options.type} database ${database} of the application` };
 }
 
 /** The options of the application without its entities, subscribers, caches and migrations. */
-export function lentOptions(
-  { dialect, lent }: LentTarget,
+export function sharedOptions(
+  { dialect, shared }: SharedTarget,
   common: CommonOptions,
   limits: ConnectionLimits,
 ): DataSourceOptions | Promise<DataSourceOptions> {
-  return DIALECTS[dialect].driver.lent(lent, { ...NOTHING, poolSize: CONNECTIONS, ...common }, limits);
+  return DIALECTS[dialect].driver.shared(shared, { ...NOTHING, poolSize: CONNECTIONS, ...common }, limits);
 }
 
 function unshareable({ type }: DataSourceOptions): LeafError {

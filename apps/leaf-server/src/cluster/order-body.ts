@@ -3,9 +3,9 @@ import { TAG_PATTERN, TAG_RULE } from '@leaf-ids/core/internal';
 import { Omittable } from '../http/responses/omittable';
 import { ApiProperty, ApiPropertyOptional, ApiSchema } from '../openapi/decorators';
 import { ANY_TAG } from '../openapi/schemas';
-import { MOST_SERVERS, CLUSTER_ORDERS } from './views';
+import { MAX_SERVERS, CLUSTER_ORDERS } from './views';
 
-const SERVERS = `servers must be 1 to ${MOST_SERVERS} different addresses such as "10.0.0.7:8080"`;
+const SERVERS = `servers must be 1 to ${MAX_SERVERS} different addresses such as "10.0.0.7:8080"`;
 const INSTANCE = /^[!-~]{1,300}$/;
 
 /** `POST /api/cluster/orders`. */
@@ -25,13 +25,13 @@ export class OrderBody {
     items: { type: 'string', pattern: INSTANCE.source, example: '10.0.0.7:8080' },
     uniqueItems: true,
     minItems: 1,
-    maxItems: MOST_SERVERS,
+    maxItems: MAX_SERVERS,
     description: 'The servers, as `GET /api/cluster` names them; all servers if left out.',
   })
   @Omittable()
   @IsArray({ message: SERVERS })
   @ArrayMinSize(1, { message: SERVERS })
-  @ArrayMaxSize(MOST_SERVERS, { message: SERVERS })
+  @ArrayMaxSize(MAX_SERVERS, { message: SERVERS })
   @ArrayUnique({ message: SERVERS })
   @Matches(INSTANCE, { each: true, message: SERVERS })
   readonly servers?: string[];

@@ -2,11 +2,11 @@ import { isCount, isTime, parseObject } from '@leaf-ids/core/internal';
 import { SERVER_STATES, type ServerReport } from './views';
 
 /** Tags of a report. */
-export const MOST_TAGS = 20;
+export const MAX_TAGS = 20;
 /** Characters of a text for people. */
-export const MOST_TEXT = 1000;
+export const MAX_TEXT = 1000;
 /** Characters of a name or an address. */
-const MOST_NAME = 300;
+const MAX_NAME = 300;
 
 type Fields = Readonly<Record<string, unknown>>;
 
@@ -28,7 +28,7 @@ export function parseReport(body: string): ServerReport | undefined {
   return {
     instance,
     state: state as ServerReport['state'],
-    ...(typeof given.reason === 'string' ? { reason: given.reason.slice(0, MOST_TEXT) } : {}),
+    ...(typeof given.reason === 'string' ? { reason: given.reason.slice(0, MAX_TEXT) } : {}),
     version,
     startedAt,
     idsPerSecond: { segment: segment as number, snowflake: snowflake as number },
@@ -49,7 +49,7 @@ function leaseOf({
   if (typeof registry !== 'string' || !isCount(workerId) || !isTime(ceiling)) return {};
   return {
     snowflake: {
-      registry: registry.slice(0, MOST_NAME),
+      registry: registry.slice(0, MAX_NAME),
       workerId,
       ceiling,
       lastReportAt: isTime(lastReportAt) ? lastReportAt : null,
@@ -60,7 +60,7 @@ function leaseOf({
 
 function tagsOf({ count, used }: Fields): Pick<ServerReport, 'tags'> {
   if (!isCount(count)) return {};
-  const list = Array.isArray(used) ? used.slice(0, MOST_TAGS).map(fieldsOf) : [];
+  const list = Array.isArray(used) ? used.slice(0, MAX_TAGS).map(fieldsOf) : [];
   const tags = list.flatMap(({ tag, idsPerSecond, shard }) =>
     isName(tag) && isRate(idsPerSecond) ? [{ tag, idsPerSecond, ...(isName(shard) ? { shard } : {}) }] : [],
   );
@@ -69,7 +69,7 @@ function tagsOf({ count, used }: Fields): Pick<ServerReport, 'tags'> {
 
 function lastErrorOf({ at, code, message }: Fields): Pick<ServerReport, 'lastError'> {
   if (!isTime(at) || !isName(code) || typeof message !== 'string') return {};
-  return { lastError: { at, code, message: message.slice(0, MOST_TEXT) } };
+  return { lastError: { at, code, message: message.slice(0, MAX_TEXT) } };
 }
 
 function fieldsOf(value: unknown): Fields {
@@ -77,7 +77,7 @@ function fieldsOf(value: unknown): Fields {
 }
 
 function isName(value: unknown): value is string {
-  return typeof value === 'string' && value !== '' && value.length <= MOST_NAME;
+  return typeof value === 'string' && value !== '' && value.length <= MAX_NAME;
 }
 
 function isRate(value: unknown): value is number {

@@ -5,7 +5,7 @@ import { AdminOnly } from '../admin/admin-only';
 import { BodyPipe } from '../http/responses/body.pipe';
 import { ApiJsonBody, ApiOperation, ApiResponse, ApiTags } from '../openapi/decorators';
 import type * as Bodies from './order-body';
-import { FleetOrders } from './orders';
+import { ClusterOrders } from './orders';
 import { OrderAnswer } from './views';
 
 const orderBody = async (): Promise<typeof Bodies.OrderBody> => (await import('./order-body.js')).OrderBody;
@@ -15,7 +15,7 @@ const orderBody = async (): Promise<typeof Bodies.OrderBody> => (await import('.
 @ApiTags('The cluster')
 @AdminOnly()
 export class OrdersController {
-  constructor(private readonly orders: FleetOrders) {}
+  constructor(private readonly orders: ClusterOrders) {}
 
   @Post()
   @ApiOperation({

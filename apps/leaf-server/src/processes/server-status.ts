@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import type { ProcessReadiness, ProcessStatus } from '../lifecycle/process-status';
 import { Readiness } from '../lifecycle/readiness';
-import { type Gathered, WorkerBus, BusRequest } from './worker-bus';
+import { type Gathered, ProcessBus, BusRequest } from './process-bus';
 
 const STATUS = new BusRequest<undefined, ProcessStatus>('status');
 const READINESS = new BusRequest<undefined, ProcessReadiness>('readiness');
@@ -10,7 +10,7 @@ const READINESS = new BusRequest<undefined, ProcessReadiness>('readiness');
 @Injectable()
 export class ServerStatus {
   constructor(
-    private readonly bus: WorkerBus,
+    private readonly bus: ProcessBus,
     readiness: Readiness,
   ) {
     bus.serve(STATUS, () => readiness.status());

@@ -8,15 +8,15 @@ import {
   serverInstance,
   withinDeadline,
 } from '@leaf-ids/core/internal';
-import { RELAY_LIMIT_MS } from '../cluster/relay';
+import { RELAY_LIMIT_MS } from '../processes/relay';
 import { PEER_ROUTE } from '../http/overload/route-kind';
 import { ServerIdentity } from '../monitor/process/server-identity';
-import { hundredths } from '../monitor/sampling/round-off';
+import { round2 } from '../monitor/sampling/round-off';
 import { PeerWatch } from '../monitor/sampling/peer-watch';
 import { OwnReport } from './own-report';
 import { NO_TOKEN, PARALLEL, PeerClient } from './peer-client';
 import { type PeerStatus, viewOfReply } from './peer-reply';
-import { type ClusterAnswer, type ClusterServer, KEPT_MS, MOST_SERVERS } from './views';
+import { type ClusterAnswer, type ClusterServer, KEPT_MS, MAX_SERVERS } from './views';
 
 const REQUEST = { method: 'GET', path: PEER_ROUTE };
 /** Time limit of one response, in milliseconds: a server with a process that hangs responds after its relay's limit. */
@@ -33,8 +33,8 @@ const BY_NAME = new Intl.Collator('en', { numeric: true });
  * one round at a time and at most one a second, however many read it.
  */
 @Injectable()
-export class FleetWatch {
-  private readonly logger = new Logger(FleetWatch.name);
+export class ClusterWatch {
+  private readonly logger = new Logger(ClusterWatch.name);
   /** This server, as `ip:port`. */
   readonly own: string;
   private readonly round: PeriodicTask;
@@ -86,7 +86,7 @@ export class FleetWatch {
 
   private instances(): readonly string[] {
     const others = [...this.workerIds().keys()].filter((instance) => instance !== this.own);
-    return [this.own, ...others.sort(BY_NAME.compare)].slice(0, MOST_SERVERS);
+    return [this.own, ...others.sort(BY_NAME.compare)].slice(0, MAX_SERVERS);
   }
 
   /** The worker ID of each server; of several processes, that of the first. */
@@ -131,7 +131,7 @@ export class FleetWatch {
     const before = lastAnsweredAt === undefined ? {} : { lastAnsweredAt };
     try {
       const status = await this.statusOf(instance);
-      const answeredInMs = hundredths(this.clock.monotonic() - sentAt);
+      const answeredInMs = round2(this.clock.monotonic() - sentAt);
       const answered = status.version === undefined ? before : { lastAnsweredAt: this.clock.now() };
       this.seen.set(instance, { ...status, ...workerIdOf(status), ...answered, answeredInMs });
     } catch (error) {

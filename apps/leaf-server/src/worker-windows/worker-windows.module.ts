@@ -29,4 +29,4 @@ import { WorkersController } from './workers.controller';
     },
   ],
 })
-export class WorkersModule {}
+export class WorkerWindowsModule {}

@@ -6,7 +6,7 @@ import { Audit } from '../admin/audit';
 import { ServerAdmin } from '../admin/server-admin';
 import { TagAdmin } from '../admin/tag-admin';
 import type { PeerRequest } from '../tokens/cluster-tokens';
-import { FleetWatch } from './fleet-watch';
+import { ClusterWatch } from './cluster-watch';
 import type { OrderBody } from './order-body';
 import { PARALLEL, PeerClient } from './peer-client';
 import { refusalOf } from './peer-reply';
@@ -21,10 +21,10 @@ type Result = Omit<OrderResult, 'instance'>;
 
 /** Passes an order to servers of the registry, through the admin route of each, signed with the cluster token. */
 @Injectable()
-export class FleetOrders {
+export class ClusterOrders {
   constructor(
     private readonly clock: Clock,
-    private readonly fleet: FleetWatch,
+    private readonly cluster: ClusterWatch,
     private readonly client: PeerClient,
     private readonly audit: Audit,
     private readonly server: ServerAdmin,
@@ -35,7 +35,7 @@ export class FleetOrders {
   async give(by: Actor, body: OrderBody): Promise<OrderAnswer> {
     const { order, tag } = body;
     assertTagFits(body);
-    const known = await this.fleet.refreshed();
+    const known = await this.cluster.refreshed();
     const targets = body.servers ?? known;
     assertConfirmed(body, targets.length);
     const { results } = await this.audit.record(by, `cluster order ${order}`, tag, async () => {
@@ -68,7 +68,7 @@ export class FleetOrders {
 
   private async giveOne(by: Actor, body: OrderBody, instance: string): Promise<Result> {
     try {
-      if (instance === this.fleet.own) {
+      if (instance === this.cluster.own) {
         await this.obey(by, body);
         return { done: true };
       }

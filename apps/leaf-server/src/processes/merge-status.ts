@@ -1,6 +1,6 @@
 import type { LeafModeHealth } from '@leaf-ids/id';
 import { isReady, type ProcessReadiness, readinessOf } from '../lifecycle/process-status';
-import type { Gathered } from './worker-bus';
+import type { Gathered } from './process-bus';
 
 type OfProcess<Value> = Gathered<Value>['answers'][number];
 

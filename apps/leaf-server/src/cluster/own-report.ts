@@ -2,14 +2,14 @@ import { Injectable, Optional } from '@nestjs/common';
 import { Clock, TagStore } from '@leaf-ids/core';
 import { serverInstance } from '@leaf-ids/core/internal';
 import { Leaf } from '@leaf-ids/id';
-import { BusRequest, type Gathered, WorkerBus } from '../cluster/worker-bus';
+import { BusRequest, type Gathered, ProcessBus } from '../processes/process-bus';
 import { LastFailure, type ServerFailure } from '../http/responses/last-failure';
 import { CachedRead } from '../monitor/sampling/cached-read';
-import { hundredths } from '../monitor/sampling/round-off';
+import { round2 } from '../monitor/sampling/round-off';
 import { IssueRates, type TagRate } from '../monitor/sampling/issue-rates';
 import { AggregatedMonitor } from '../monitor/server/aggregated-monitor';
 import type { OverviewView, SnowflakeView } from '../monitor/views/views';
-import { MOST_TAGS, MOST_TEXT } from './report-shape';
+import { MAX_TAGS, MAX_TEXT } from './report-shape';
 import { KEPT_MS, type ServerReport } from './views';
 
 /** Details of a process that the monitor lacks. */
@@ -30,7 +30,7 @@ export class OwnReport {
 
   constructor(
     clock: Clock,
-    private readonly bus: WorkerBus,
+    private readonly bus: ProcessBus,
     private readonly monitor: AggregatedMonitor,
     rates: IssueRates,
     failures: LastFailure,
@@ -40,7 +40,7 @@ export class OwnReport {
     this.report = new CachedRead(() => this.make(), KEPT_MS, clock);
     bus.serve(DETAILS, async () => ({
       tags: leaf.segments?.generator.tagCount,
-      busiest: await rates.busiest(2 * MOST_TAGS),
+      busiest: await rates.busiest(2 * MAX_TAGS),
       lastFailure: failures.latest,
     }));
   }
@@ -79,10 +79,10 @@ export class OwnReport {
     for (const { tag, rate } of answers.flatMap(({ value }) => value.busiest)) {
       rates.set(tag, (rates.get(tag) ?? 0) + rate);
     }
-    const busiest = [...rates].sort(([, a], [, b]) => b - a).slice(0, MOST_TAGS);
+    const busiest = [...rates].sort(([, a], [, b]) => b - a).slice(0, MAX_TAGS);
     const used = busiest.map(([tag, rate]) => {
       const shard = this.tags?.shardOf(tag);
-      return { tag, idsPerSecond: hundredths(rate), ...(shard === undefined ? {} : { shard }) };
+      return { tag, idsPerSecond: round2(rate), ...(shard === undefined ? {} : { shard }) };
     });
     return { tags: { count: Math.max(...counts), used } };
   }
@@ -99,7 +99,7 @@ function stateOf({ ready, parts }: OverviewView, { refusal }: SnowflakeView): Se
 /** The reason of the part with the worst status. */
 function worstReason({ parts }: OverviewView): string | undefined {
   const worst = parts.find(({ status }) => status === 'down') ?? parts.find(({ status }) => status === 'degraded');
-  return worst?.reason?.slice(0, MOST_TEXT);
+  return worst?.reason?.slice(0, MAX_TEXT);
 }
 
 function leaseOf({ worker }: SnowflakeView): Pick<ServerReport, 'snowflake'> {
@@ -111,5 +111,5 @@ function leaseOf({ worker }: SnowflakeView): Pick<ServerReport, 'snowflake'> {
 function lastErrorOf({ answers }: Gathered<ProcessDetails>): Pick<ServerReport, 'lastError'> {
   const failures = answers.flatMap(({ value }) => value.lastFailure ?? []);
   const latest = failures.sort((a, b) => b.at - a.at)[0];
-  return latest === undefined ? {} : { lastError: { ...latest, message: latest.message.slice(0, MOST_TEXT) } };
+  return latest === undefined ? {} : { lastError: { ...latest, message: latest.message.slice(0, MAX_TEXT) } };
 }

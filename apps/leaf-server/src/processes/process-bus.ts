@@ -23,7 +23,7 @@ export interface Missing {
  * The processes that are one server together, this one included. What they answer may be from slightly different
  * moments, and one that is stuck or being replaced does not answer at all.
  */
-export abstract class WorkerBus {
+export abstract class ProcessBus {
   /** Which of them this is, from 0. */
   abstract readonly process: number;
   abstract readonly count: number;
@@ -60,7 +60,7 @@ export class Answers {
 }
 
 /** A server of one process. */
-export class SingleProcess extends WorkerBus {
+export class SingleProcess extends ProcessBus {
   readonly process = 0;
   readonly count = 1;
   private readonly answers = new Answers();

@@ -6,10 +6,10 @@ import type { Readiness } from '../lifecycle/readiness';
 import { startFault } from '../lifecycle/start-fault';
 import { ShutdownController } from '../lifecycle/shutdown-controller';
 import { ClusterChannel } from './cluster-channel';
-import { ClusterBus } from './cluster-bus';
+import { ChannelBus } from './channel-bus';
 import { configOfProcess } from './process-config';
 import type { SharedState } from './shared-state';
-import type { WorkerBus } from './worker-bus';
+import type { ProcessBus } from './process-bus';
 
 /** Interval of the readiness check of a process that waits to listen, in milliseconds. */
 const LOOK_MS = 20;
@@ -21,7 +21,7 @@ const ORPHAN_LIMIT_MS = 30_000;
 type StartServer = (
   config: LeafConfig,
   options: {
-    readonly bus: WorkerBus;
+    readonly bus: ProcessBus;
     /** Aborts the start. */
     readonly signal: AbortSignal;
     /** Called when the start is complete except for listening. */
@@ -46,7 +46,7 @@ async function begin(
 ): Promise<void> {
   Logger.overrideLogger(new LeafLogger(config.log, number));
   const clock = new SystemClock();
-  const bus = new ClusterBus(number, config.processes, channel, clock);
+  const bus = new ChannelBus(number, config.processes, channel, clock);
   const gate = new ListenGate(clock);
   const stop = new ShutdownController(clock);
   const starting = startServer(configOfProcess(config, number), {

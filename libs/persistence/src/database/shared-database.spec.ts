@@ -1,12 +1,12 @@
 import { DataSource } from 'typeorm';
-import { lentTarget } from './lent-database';
+import { sharedTarget } from './shared-database';
 
 it.each([
   { type: 'mysql', database: 'orders' } as const,
   { type: 'mysql', url: 'mysql://user:secret@host/orders' } as const,
   { type: 'postgres', url: 'postgres://user:secret@host/orders' } as const,
 ])('names the database of %j without secrets', (options) => {
-  expect(lentTarget(new DataSource(options))).toMatchObject({
+  expect(sharedTarget(new DataSource(options))).toMatchObject({
     database: 'orders',
     description: `${options.type} database orders of the application`,
   });

@@ -5,7 +5,7 @@ export const SERVER_STATES = ['ready', 'degraded', 'starting', 'down', 'draining
 const PEER_STATES = ['silent', 'refused', 'unasked'] as const;
 export const CLUSTER_ORDERS = ['drain', 'undrain', 'pause-tag', 'resume-tag'] as const;
 /** Servers of one list. */
-export const MOST_SERVERS = 1000;
+export const MAX_SERVERS = 1000;
 /** How long the result of a read or of a round of requests is kept for all readers, in milliseconds. */
 export const KEPT_MS = 1000;
 const WORKER_KINDS = ['server', 'window'] as const;

@@ -1,0 +1,17 @@
+import { type DynamicModule, Module } from '@nestjs/common';
+import { ServerStatus } from './server-status';
+import { SharedState } from './shared-state';
+import { ProcessBus } from './process-bus';
+
+/** The processes that are one server with this one, for every module. */
+@Module({})
+export class ProcessesModule {
+  static forRoot(bus: ProcessBus): DynamicModule {
+    return {
+      module: ProcessesModule,
+      global: true,
+      providers: [{ provide: ProcessBus, useValue: bus }, ServerStatus, SharedState],
+      exports: [ProcessBus, ServerStatus],
+    };
+  }
+}
