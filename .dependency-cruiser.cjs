@@ -53,6 +53,11 @@ const folders = {
     'java-compat',
     '.',
   ],
+  'libs/core/src': [
+    ...['errors', 'clock', 'util', 'http'],
+    ...['segment/tags', 'segment/allocation', 'segment/buffer', 'segment/periodic', 'segment/directory', 'segment'],
+    ...['snowflake', 'worker', 'service', 'format', 'testing', '.'],
+  ],
   'libs/persistence/src': [
     ...['connections', 'failover', 'stores', 'schema', 'dialects', 'database', 'sharding', 'module', 'check', '.'],
   ],

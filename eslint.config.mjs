@@ -59,7 +59,7 @@ export default tseslint.config(
     },
   },
   {
-    files: ['libs/core/src/clock/*.ts', 'libs/core/src/random.ts'],
+    files: ['libs/core/src/clock/*.ts', 'libs/core/src/util/random.ts'],
     rules: { 'no-restricted-properties': ['error', ...environment], 'no-restricted-globals': 'off' },
   },
   {

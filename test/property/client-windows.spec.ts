@@ -2,9 +2,9 @@ import { type BitLayout, LeafError } from '@leaf-ids/core';
 import { defaultLayout, type WorkerWindow, WorkerWindows } from '@leaf-ids/core/internal';
 import { FakeClock, InMemoryWorkers, InMemoryWorkerStore } from '@leaf-ids/core/testing';
 import fc from 'fast-check';
-import { ServerFault } from '../../libs/client/src/servers/server-fault';
+import { ServerFault } from '../../libs/client/src/servers/server-health';
 import type { HttpRequest } from '../../libs/client/src/http/http-connection';
-import { CallerLimit } from '../../libs/client/src/prefetch/caller-limit';
+import { CallerLimit } from '../../libs/client/src/prefetch/prefetch-context';
 import { WindowSnowflakes } from '../../libs/client/src/window/window-snowflakes';
 import { inTime, LeaseRig } from '../support/fakes/lease-rig';
 

@@ -1,6 +1,6 @@
 import cluster from 'node:cluster';
 import { runProgram } from '@leaf-ids/cli';
-import { PROCESS_FLAG } from './processes/process-flag';
+import { PROCESS_FLAG } from './processes/messages';
 import { serverProgram } from './commands/command-line';
 
 /** Loads the server only for a command that needs it: the usage and the version are printed at once. */

@@ -1,14 +1,31 @@
-import type { Command } from 'commander';
-import { LeafError, MAX_BATCH_SIZE, MAX_RANGE_SIZE } from '@leaf-ids/core';
-import { codeOf, defaultLayout, reasonOf, visible } from '@leaf-ids/core/internal';
-import { addCommonOptions, type CommonOptions, countOption, DEFAULT_URL, id, targetOf, tokenOf } from './options';
+import { type Command, Option } from 'commander';
+import { LeafError, MAX_BATCH_SIZE, MAX_RANGE_SIZE, type TagOrder } from '@leaf-ids/core';
+import {
+  codeOf,
+  DEFAULT_STEP,
+  defaultLayout,
+  MAX_STEP,
+  MAX_TAGS_PER_PAGE,
+  ORDERS,
+  reasonOf,
+  visible,
+} from '@leaf-ids/core/internal';
+import {
+  addCommonOptions,
+  type CommonOptions,
+  countOption,
+  DEFAULT_URL,
+  id,
+  targetOf,
+  tokenOf,
+  whole,
+} from './options';
 import { createProgram, FAILED, runProgram, type Terminal } from './program';
-import { decoded, idList, rangeList } from './results';
+import { decoded, idList, rangeList, tagDetails, tagTable } from './results';
 import { ServerSource } from './server-source';
 import type { Perform, Result, Source } from './source';
-import { addTagCommands } from './tag-commands';
 
-export interface LeafOptions {
+interface LeafOptions {
   readonly terminal: Terminal;
   readonly env: NodeJS.ProcessEnv;
   readonly version: string;
@@ -131,4 +148,47 @@ function failureText(error: unknown, tag: string | undefined): string {
 
 function oneLine(text: string): string {
   return visible(text.replaceAll(/\s*\n\s*/g, ' ').trim());
+}
+
+interface NewTagOptions {
+  readonly step: number;
+  readonly from?: bigint;
+  readonly max?: bigint;
+  readonly order?: TagOrder;
+  readonly description?: string;
+}
+
+/** `leaf tags list|get|create`. */
+function addTagCommands(program: Command, perform: Perform): void {
+  const tags = program.command('tags').description('list, show and create tags');
+  // Otherwise the default command would get the word as an argument.
+  tags.hook('preSubcommand', ({ args: [word = '-'] }, command) => {
+    if (!word.startsWith('-') && word !== command.name()) tags.error(`error: unknown command '${word}'`);
+  });
+  tags
+    .command('list', { isDefault: true })
+    .description('list tags by name, page by page')
+    .option('--after <tag>', 'start after this tag')
+    .option('--limit <n>', `tags per page, 1 to ${MAX_TAGS_PER_PAGE}`, whole(1, MAX_TAGS_PER_PAGE), MAX_TAGS_PER_PAGE)
+    .action(({ after, limit }: { after?: string; limit: number }) =>
+      perform(async (source) => tagTable(await source.listTags(after, limit))),
+    );
+  tags
+    .command('get')
+    .description('show a tag')
+    .argument('<tag>')
+    .action((tag: string) => perform(async (source) => tagDetails(await source.findTag(tag)), tag));
+  tags
+    .command('create')
+    .description('create a tag; a server requires an admin token')
+    .argument('<tag>')
+    .option('--step <n>', 'IDs that a server allocates at once', whole(1, MAX_STEP), DEFAULT_STEP)
+    .option('--from <id>', 'first ID (default: 1, or the first unused ID of a deleted tag of this name)', id)
+    .option('--max <id>', 'last ID', id)
+    .addOption(new Option('--order <order>', 'strict: IDs ascend over all servers').choices(ORDERS))
+    .option('--description <text>', 'what the tag is for')
+    .action((tag: string, { step, from, ...settings }: NewTagOptions) => {
+      const created = { tag, step, ...(from === undefined ? {} : { maxId: from }), ...settings };
+      return perform(async (source) => tagDetails(await source.createTag(created)), tag);
+    });
 }

@@ -1,5 +1,5 @@
 import type { LoadEvents } from './prefetch/prefetch-context';
-import type { WindowEvents } from './window/window-context';
+import type { WindowEvents } from './window/window-options';
 
 /** Events for the log and the metrics of an application. Errors that a listener throws are ignored. */
 export interface LeafClientEvents extends LoadEvents, WindowEvents {

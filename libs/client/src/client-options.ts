@@ -16,7 +16,7 @@ import {
   whole,
 } from '@leaf-ids/core/internal';
 import type { LeafClientEvents } from './client-events';
-import { type ClientToken, tokenRule } from './http/client-token';
+import { type ClientToken, tokenRule } from './http/http-connection';
 import type { PrefetchOptions } from './prefetch/prefetch-context';
 import type { SnowflakePrefetchOptions } from './prefetch/snowflake-buffer';
 import type { EjectionOptions } from './servers/server-health';

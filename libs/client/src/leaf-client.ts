@@ -18,14 +18,12 @@ import {
 import { assertCount, onlyNumber, systemRandom } from '@leaf-ids/core/internal';
 import { safeEvents } from './client-events';
 import { DEFAULT_CLIENT_OPTIONS, type LeafClientOptions } from './client-options';
-import { DirectRequests } from './direct-requests';
-import { DirectSnowflakes } from './direct-snowflakes';
-import { Semaphore } from './http/semaphore';
-import { Requester } from './http/requester';
+import { DirectRequests, DirectSnowflakes } from './direct-requests';
+import { Requester, Semaphore } from './http/requester';
 import type { PrefetchView } from './prefetch/prefetch-buffer';
 import { SnowflakeBuffer } from './prefetch/snowflake-buffer';
-import { CallerLimit } from './prefetch/caller-limit';
-import { resolveOptions, type ResolvedOptions } from './resolve-options';
+import { CallerLimit } from './prefetch/prefetch-context';
+import { type ResolvedOptions, resolveOptions } from './resolve-options';
 import type { Server, ServerView } from './servers/server';
 import { PeriodRequests } from './period-requests';
 import { ServerChoice } from './servers/server-choice';

@@ -2,10 +2,10 @@ import { LeafError, type PeriodRanges } from '@leaf-ids/core';
 import { assertTag } from '@leaf-ids/core/internal';
 import { readPeriod } from './http/answers';
 import type { PrefetchContext } from './prefetch/prefetch-context';
-import { DuplicateDetector, rangesOverlap } from './prefetch/duplicate-detector';
+import { DuplicateDetector, rangesOverlap } from './prefetch/prefetch-buffer';
 import { RequestPolicy } from './servers/request-policy';
-import { ServerFault } from './servers/server-fault';
-import { singleRequest } from './single-request';
+import { ServerFault } from './servers/server-health';
+import { singleRequest } from './direct-requests';
 
 /** Maximum number of tags to remember; the least recently used ones are forgotten. */
 const MAX_TAGS = 10_000;

@@ -6,7 +6,7 @@ export {
   type LeafServerAddress,
   type SnowflakeFetchOptions,
 } from './client-options';
-export type { ClientToken } from './http/client-token';
+export type { ClientToken } from './http/http-connection';
 export { type DroppedIds, LeafClient, type LeafClientSnapshot } from './leaf-client';
 export type { PrefetchOptions } from './prefetch/prefetch-context';
 export type { PrefetchView } from './prefetch/prefetch-buffer';

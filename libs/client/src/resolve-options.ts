@@ -1,6 +1,6 @@
 import { assertOptions, object, refuseFaults, withDefaults } from '@leaf-ids/core/internal';
 import { CLIENT_RULES, DEFAULT_CLIENT_OPTIONS, isWindow, type LeafClientOptions } from './client-options';
-import type { ClientToken } from './http/client-token';
+import type { ClientToken } from './http/http-connection';
 import type { PrefetchOptions } from './prefetch/prefetch-context';
 import type { SnowflakePrefetchOptions } from './prefetch/snowflake-buffer';
 import type { EjectionOptions } from './servers/server-health';

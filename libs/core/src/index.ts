@@ -2,7 +2,7 @@ export { Clock } from './clock/clock';
 export { SystemClock } from './clock/system-clock';
 export { ERROR_CATALOGUE, type LeafErrorCode } from './errors/error-catalogue';
 export { LeafError, type LeafErrorOptions } from './errors/leaf-error';
-export type { HistogramSnapshot } from './histogram';
+export type { HistogramSnapshot } from './util/histogram';
 export { DatedFormat, type DatedId } from './format/dated-format';
 export type { IdFormat } from './format/id-format';
 export { IdPermutation, type IdPermutationOptions } from './format/id-permutation';
@@ -11,12 +11,12 @@ export { PermutedFormat } from './format/permuted-format';
 export { PrefixedFormat } from './format/prefixed-format';
 export { RadixFormat, type RadixFormatOptions } from './format/radix-format';
 export { SnowflakeDateFormat } from './format/snowflake-date-format';
-export { IdService, MAX_BATCH_SIZE, MAX_RANGE_SIZE, type PeriodNumber } from './id-service';
-export type { PeriodicTaskSnapshot } from './periodic-task';
-export type { RandomSource } from './random';
-export { idsOf, MAX_ID, sizeOf, type IdRange } from './segment/id-range';
-export { type Period, type PeriodRanges, periodRow, tagOfRow } from './segment/periods';
-export { SegmentStore, type Allocation, type AllocationRequest, type TagEntry } from './segment/segment-store';
+export { IdService, type PeriodNumber } from './service/id-service';
+export type { PeriodicTaskSnapshot } from './util/periodic-task';
+export type { RandomSource } from './util/random';
+export { type IdRange, idsOf, MAX_BATCH_SIZE, MAX_ID, MAX_RANGE_SIZE, sizeOf } from './segment/tags/id-range';
+export { type Period, type PeriodRanges, periodRow, tagOfRow } from './segment/tags/periods';
+export { SegmentStore, type Allocation, type AllocationRequest, type TagEntry } from './segment/tags/segment-store';
 export {
   assertNewTag,
   assertTagChange,
@@ -25,7 +25,7 @@ export {
   type NewTag,
   type TagChange,
   type TagRow,
-} from './segment/tag-store';
+} from './segment/tags/tag-store';
 export {
   type Interleave,
   PLAIN_TAG,
@@ -33,7 +33,7 @@ export {
   type TagLimits,
   type TagOrder,
   type TagReset,
-} from './segment/tag-settings';
+} from './segment/tags/tag-settings';
 export {
   BitLayout,
   DEFAULT_EPOCH,

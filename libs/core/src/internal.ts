@@ -1,6 +1,6 @@
-export { unlessAborted, withinDeadline } from './deadline';
-export { DecimalWriter } from './decimal-writer';
-export { syncDirectory, writeDurably } from './durable-file';
+export { unlessAborted, withinDeadline } from './util/deadline';
+export { DecimalWriter } from './util/decimal-writer';
+export { syncDirectory, writeDurably } from './util/durable-file';
 export { codeOf, hasCode, messageOf, reasonOf, RETRY_AFTER_S } from './errors/leaf-error';
 export {
   internalError,
@@ -11,8 +11,8 @@ export {
   problemOf,
   type ProblemResponse,
   sendProblem,
-} from './errors/problem';
-export { Histogram } from './histogram';
+} from './http/problem';
+export { Histogram } from './util/histogram';
 export {
   HttpEndpoint,
   type HttpEndpointOptions,
@@ -21,9 +21,9 @@ export {
   type TlsCertificates,
 } from './http/http-endpoint';
 export { isServerUrl } from './http/server-url';
-export { onlyNumber } from './id-service';
-export { formatTime, isCount, isTime, parseArray, parseObject } from './json';
-export { nearestName } from './nearest-name';
+export { onlyNumber } from './service/id-service';
+export { formatTime, isCount, isTime, parseArray, parseObject } from './util/json';
+export { nearestName } from './util/nearest-name';
 export {
   accepted,
   anyText,
@@ -49,37 +49,42 @@ export {
   textOr,
   whole,
   withDefaults,
-} from './options';
-export { forEachParallel } from './parallel';
-export { PeriodicTask } from './periodic-task';
-export { systemRandom } from './random';
-export { NO_NONCE, NONCE_HEADER, NONCE_PARAMETER, NONCE_PATTERN } from './request-nonce';
-export { rendezvousScore } from './rendezvous-score';
-export { ShutdownStack, type ShutdownReport } from './shutdown-stack';
-export { packageVersion } from './package-version';
-export { forEachInPages } from './pages';
-export { backoffMs, retry, type BackoffOptions } from './retry';
-export type { BufferContext } from './segment/buffer-context';
-export { CallerQueue } from './segment/caller-queue';
-export { DoubleBuffer } from './segment/double-buffer';
-export type { DoubleBufferSnapshot, SegmentSnapshot, TagSnapshot, TagVisit } from './segment/segment-snapshot';
-export { DEFAULT_HOT_TAGS, HotTags } from './segment/hot-tags';
-export { IdleRetries } from './segment/idle-retries';
-export { LoadTotals } from './segment/load-totals';
-export { table } from './text-table';
-export { visible, visibleLines } from './visible-text';
-export { invalidPeriod, PERIOD_BOUNDS, PERIOD_SHAPES, PeriodCalendar, periodOf } from './segment/periods';
-export { Segment } from './segment/segment';
+} from './util/options';
+export { forEachParallel } from './util/parallel';
+export { PeriodicTask } from './util/periodic-task';
+export { systemRandom } from './util/random';
+export { NO_NONCE, NONCE_HEADER, NONCE_PARAMETER, NONCE_PATTERN } from './util/request-nonce';
+export { rendezvousScore } from './util/rendezvous-score';
+export { ShutdownStack, type ShutdownReport } from './util/shutdown-stack';
+export { packageVersion } from './util/package-version';
+export { forEachInPages } from './util/pages';
+export { backoffMs, retry, type BackoffOptions } from './util/retry';
+export type { BufferContext } from './segment/allocation/buffer-context';
+export { CallerQueue } from './segment/buffer/caller-queue';
+export { DoubleBuffer } from './segment/buffer/double-buffer';
+export type {
+  DoubleBufferSnapshot,
+  SegmentSnapshot,
+  TagSnapshot,
+  TagVisit,
+} from './segment/allocation/segment-snapshot';
+export { DEFAULT_HOT_TAGS, HotTags } from './segment/directory/hot-tags';
+export { IdleRetries } from './segment/allocation/idle-retries';
+export { LoadTotals } from './segment/allocation/load-totals';
+export { table } from './util/visible-text';
+export { visible, visibleLines } from './util/visible-text';
+export { invalidPeriod, PERIOD_BOUNDS, PERIOD_SHAPES, PeriodCalendar, periodOf } from './segment/tags/periods';
+export { Segment } from './segment/allocation/segment';
 export { SegmentIdGenerator } from './segment/segment-id-generator';
-export { InterleavedBlocks, type Block } from './segment/interleaved-blocks';
-export { DEFAULT_SEGMENT_OPTIONS, SEGMENT_RULES, type SegmentOptions } from './segment/segment-options';
-export { MAX_BLOCKS, orRefusal, TagExhaustedError } from './segment/segment-store';
-export { UsedSources } from './segment/used-sources';
-export { nextStep } from './segment/step-policy';
-export { type Survey, usedOnly } from './segment/survey';
-export { periodicTag, unknownTag } from './segment/tag-refusals';
-export { assertTag, isTag, MAX_TAG, TAG_PATTERN, TAG_RULE, tagRule } from './segment/tag';
-export { MAX_TAGS_PER_PAGE, type TagView, viewOfTag } from './segment/tag-view';
+export { InterleavedBlocks, type Block } from './segment/tags/interleaved-blocks';
+export { DEFAULT_SEGMENT_OPTIONS, SEGMENT_RULES, type SegmentOptions } from './segment/allocation/segment-options';
+export { MAX_BLOCKS, orRefusal, TagExhaustedError } from './segment/tags/segment-store';
+export { UsedSources } from './segment/allocation/used-sources';
+export { nextStep } from './segment/allocation/step-policy';
+export { type Survey, usedOnly } from './segment/directory/tag-lookup';
+export { periodicTag, unknownTag } from './segment/tags/tag-refusals';
+export { assertTag, isTag, MAX_TAG, TAG_PATTERN, TAG_RULE, tagRule } from './segment/tags/tag';
+export { MAX_TAGS_PER_PAGE, type TagView, viewOfTag } from './segment/tags/tag-view';
 export {
   type DeclaredTag,
   DEFAULT_STEP,
@@ -87,8 +92,8 @@ export {
   MAX_DESCRIPTION,
   newTagOf,
   newTagRule,
-} from './segment/tag-store';
-export { MAX_INTERLEAVE, MAX_STEP, ORDERS, RESETS, tagKind } from './segment/tag-settings';
+} from './segment/tags/tag-store';
+export { MAX_INTERLEAVE, MAX_STEP, ORDERS, RESETS, tagKind } from './segment/tags/tag-settings';
 export { defaultLayout, layoutRule, parseLayout } from './snowflake/bit-layout';
 export type { IssueWindow, Term } from './snowflake/issue-window';
 export { SnowflakeGenerator } from './snowflake/snowflake-generator';
@@ -118,7 +123,7 @@ export {
   limitFaults,
   type WorkerRegistryOptions,
 } from './worker/registry-options';
-export { holdersOf, mayBeUsed } from './worker/record-holders';
+export { holdersOf, mayBeUsed } from './worker/record-relation';
 export { workerStoreRule } from './worker/worker-store';
 export type { WorkerClaim } from './worker/worker-claim';
 export { windowOf } from './worker/window-holder';

@@ -7,11 +7,10 @@ import {
   type QueryRunner,
 } from 'typeorm';
 import { IdService, LeafError } from '@leaf-ids/core';
-import { transformForeignKeys } from './foreign-keys';
 import { type GeneratedKey, generatedKeys } from './generated-key';
 import { KeyBatch, type Row } from './key-batch';
-import { keepSubscribers } from './subscription';
 import { UpsertGuard } from './upsert-guard';
+import { IdTransformer } from './id-transformer';
 
 /**
  * Generates the keys of `@LeafId()` and `@SnowflakeId()` for every insert on its data source: by `save`, `insert`, a
@@ -120,4 +119,48 @@ function isSet(value: unknown): boolean {
 /** Makes the compiler emit the types of the constructor's parameters, by which Nest injects, without importing Nest. */
 function injectable(_target: unknown): void {
   // Any decorator has this effect.
+}
+
+/**
+ * Keeps the subscribers that match `isKept` in a data source. Each `initialize()` replaces the list by the subscribers
+ * of the options. It would silently drop a subscriber that was added before, and rows would be inserted without keys.
+ */
+function keepSubscribers(dataSource: DataSource, isKept: (subscriber: EntitySubscriberInterface) => boolean): void {
+  let { subscribers } = dataSource;
+  Object.defineProperty(dataSource, 'subscribers', {
+    configurable: true,
+    enumerable: true,
+    get: () => subscribers,
+    set: (replacement: EntitySubscriberInterface[]) => {
+      subscribers = [...replacement, ...subscribers.filter(isKept)];
+    },
+  });
+}
+
+/**
+ * Applies the transformer of a key to the foreign keys that refer to it. TypeORM sets no transformer on the columns
+ * that it generates for relations, junction tables and closure tables. It would then compare a key with the raw value
+ * of the driver, for example a bigint with a string, and find no children in a tree.
+ *
+ * Columns that the entity declares itself stay unchanged.
+ *
+ * @throws LeafError `LEAF_CONFIG_INVALID` for a tree whose keys have a format
+ */
+function transformForeignKeys(entities: readonly EntityMetadata[]): void {
+  for (const { name, treeType, primaryColumns, columns } of entities) {
+    if (treeType !== undefined && primaryColumns.some(({ transformer }) => hasFormat(transformer))) {
+      throw new LeafError(
+        'LEAF_CONFIG_INVALID',
+        `The key of the tree ${name} has a format. TypeORM writes the keys of trees without their transformers: declare the key as string or bigint.`,
+      );
+    }
+    for (const column of columns) {
+      const transformer = column.referencedColumn?.transformer;
+      if (column.isVirtual && transformer instanceof IdTransformer) column.transformer ??= transformer;
+    }
+  }
+}
+
+function hasFormat(transformer: unknown): boolean {
+  return transformer instanceof IdTransformer && typeof transformer.form === 'object';
 }

@@ -2,11 +2,11 @@ export { DIALECT_NAMES, type DialectName, DURABILITY_SETTINGS } from './dialects
 export { checkDatabases } from './check/check-databases';
 export { type TagMoveReport, moveTags, type MoveTagsOptions } from './check/move-tags';
 export { type MovedTag, removeDatabase, type RemovalReport, type RemoveDatabaseOptions } from './check/remove-database';
-export { moveText, removalText } from './check/removal-text';
+export { moveText, removalText } from './check/report-text';
 export { restoreDatabase, type RestoredRow, type RestoreOptions, type RestoreReport } from './check/restore-database';
-export { restoreText } from './check/restore-text';
+export { restoreText } from './check/report-text';
 export { reportText } from './check/report-text';
-export type { CheckedDatabase, CheckedTag, DatabaseReport } from './check/database-report';
+export type { CheckedDatabase, CheckedTag, DatabaseReport } from './check/check-databases';
 export {
   createDatabaseNames,
   createSegmentStore,
@@ -31,7 +31,7 @@ export { sharedTarget } from './database/shared-database';
 export { loadSqlite, type SqliteConnection } from './dialects/sqlite-driver';
 export { FIXED_WORKERS, POOL_WORKERS, SqlWorkerStore, type WorkerTable } from './stores/sql-worker-store';
 export type { WorkerDatabase } from './stores/worker-database';
-export { closeProblem } from './module/close-problem';
+export { closeProblem } from './module/persistence.module-definition';
 export { openDataSource, openPersistence } from './module/open-persistence';
 export { Persistence } from './module/persistence';
 export { PersistenceModule } from './module/persistence.module';

@@ -5,11 +5,10 @@ import type { RegistryDocument, StoredRegistry, WorkerRecord } from '@leaf-ids/c
 import { WorkerWindows } from '@leaf-ids/core/internal';
 import { FakeClock } from '@leaf-ids/core/testing';
 import { PropertiesWorkerFile } from '../../../libs/registry/src/file/properties-worker-file';
-import { PLAIN, SEQUENTIAL } from '../../../libs/registry/src/stores/zookeeper/node-layout';
-import { formatToken, parseToken } from '../../../libs/registry/src/stores/zookeeper/token';
+import { formatToken, parseToken, PLAIN, SEQUENTIAL } from '../../../libs/registry/src/stores/zookeeper/node-layout';
 import { ZookeeperFault } from '../../../libs/registry/src/stores/zookeeper/zookeeper-fault';
 import type { ZookeeperWorkerStore } from '../../../libs/registry/src/stores/zookeeper/zookeeper-store';
-import { inTime, givenTwice, LeaseRig, REPORT_MS, pass } from '../../support/fakes/lease-rig';
+import { givenTwice, inTime, LeaseRig, pass, REPORT_MS } from '../../support/fakes/lease-rig';
 import { recovered } from '../../support/recovered';
 import { until } from '../../support/until';
 import { startZookeeper, type ZookeeperServer } from '../../support/servers/zookeeper';

@@ -1,7 +1,7 @@
 import { type BitLayout, DEFAULT_LAYOUT, LeafError } from '@leaf-ids/core';
 import { FakeClock } from '@leaf-ids/core/testing';
 import type { HttpRequest } from '../../../libs/client/src/http/http-connection';
-import { CallerLimit } from '../../../libs/client/src/prefetch/caller-limit';
+import { CallerLimit } from '../../../libs/client/src/prefetch/prefetch-context';
 import { WindowSnowflakes } from '../../../libs/client/src/window/window-snowflakes';
 
 export const WINDOW_MS = 60_000;

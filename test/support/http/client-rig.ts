@@ -1,7 +1,6 @@
 import { LeafError, type RandomSource } from '@leaf-ids/core';
 import { FakeClock } from '@leaf-ids/core/testing';
-import type { PrefetchContext } from '../../../libs/client/src/prefetch/prefetch-context';
-import { CallerLimit } from '../../../libs/client/src/prefetch/caller-limit';
+import { CallerLimit, type PrefetchContext } from '../../../libs/client/src/prefetch/prefetch-context';
 
 /** Dependencies of the client buffers, with in-memory servers and a manual clock. */
 export class ClientRig {

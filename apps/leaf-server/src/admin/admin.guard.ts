@@ -1,14 +1,14 @@
-import { Injectable } from '@nestjs/common';
+import { applyDecorators, Injectable, UseGuards } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
+import { RouteConfig } from '@nestjs/platform-fastify';
 import { TOKEN_NAME } from '../config/tokens';
-import { addressOf } from '../tokens/client-address';
+import { addressOf } from '../tokens/client-network';
 import { ClusterTokens } from '../tokens/cluster-tokens';
 import { FailureLimit } from '../tokens/failure-limit';
-import { TokenCheck } from '../tokens/token-check';
-import { TokenGuard } from '../tokens/token-guard';
+import { TokenCheck, TokenGuard } from '../tokens/token-check';
 import { AdminTokens, bearerOf } from '../tokens/token-set';
+import { ApiBearerAuth } from '../openapi/decorators';
 import type { AdminRequest } from './actor';
-import { isClusterOrder } from './cluster-order';
 
 const RULE = {
   needed:
@@ -44,4 +44,23 @@ export class AdminGuard extends TokenGuard {
     const claims = this.cluster.verify(bearerOf(authorization), { method, path });
     return claims && `cluster:${TOKEN_NAME.test(claims.sub ?? '') ? claims.sub : 'unknown'}`;
   }
+}
+
+/** Every route of the controller needs a token, and the API document says so. */
+export function AdminOnly(): ClassDecorator {
+  return applyDecorators(UseGuards(AdminGuard), ApiBearerAuth());
+}
+
+interface OrderConfig {
+  readonly isClusterOrder?: true;
+}
+
+/** The route also accepts requests that a cluster token signs: other servers pass orders on to it. */
+export function ClusterOrder(): MethodDecorator {
+  return RouteConfig({ isClusterOrder: true } satisfies OrderConfig);
+}
+
+/** Whether the route of the request is a {@link ClusterOrder}. */
+function isClusterOrder({ routeOptions: { config } }: FastifyRequest): boolean {
+  return (config as OrderConfig).isClusterOrder === true;
 }

@@ -1,10 +1,8 @@
 import { Controller, Delete, HttpCode, Post } from '@nestjs/common';
 import { ApiOperation, ApiProperty, ApiResponse, ApiSchema, ApiTags } from '../openapi/decorators';
 import { ApiProblems } from '../openapi/problems';
-import type { Actor } from './actor';
-import { CurrentActor } from './actor';
-import { AdminOnly } from './admin-only';
-import { ClusterOrder } from './cluster-order';
+import { type Actor, CurrentActor } from './actor';
+import { AdminOnly, ClusterOrder } from './admin.guard';
 import { ServerAdmin } from './server-admin';
 
 @ApiSchema({ name: 'Drain' })

@@ -1,6 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { broadcast } from '../processes/broadcast';
-import { BusRequest, ProcessBus } from '../processes/process-bus';
+import { broadcast, BusRequest, ProcessBus } from '../processes/process-bus';
 import { Drain } from '../lifecycle/drain';
 import type { Actor } from './actor';
 import { Audit } from './audit';

@@ -9,8 +9,7 @@ import {
   viewOfTag,
 } from '@leaf-ids/core/internal';
 import { SegmentService } from '@leaf-ids/id';
-import { broadcast } from '../processes/broadcast';
-import { ProcessBus, BusRequest } from '../processes/process-bus';
+import { broadcast, BusRequest, ProcessBus } from '../processes/process-bus';
 import type { Actor } from './actor';
 import { Audit } from './audit';
 import type { NewTagBody, TagChangeBody } from './tag-bodies';

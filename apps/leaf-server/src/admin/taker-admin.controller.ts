@@ -1,14 +1,12 @@
 import { Controller, Delete, HttpCode, Param, Post } from '@nestjs/common';
 import { LeafError } from '@leaf-ids/core';
 import { TOKEN_NAME } from '../config/tokens';
-import { broadcast } from '../processes/broadcast';
-import { BusRequest, ProcessBus } from '../processes/process-bus';
+import { broadcast, BusRequest, ProcessBus } from '../processes/process-bus';
 import { ApiOperation, ApiParam, ApiProperty, ApiResponse, ApiSchema, ApiTags } from '../openapi/decorators';
 import { ApiProblems } from '../openapi/problems';
 import { TakerAccess } from '../takers/taker-access';
-import type { Actor } from './actor';
-import { CurrentActor } from './actor';
-import { AdminOnly } from './admin-only';
+import { type Actor, CurrentActor } from './actor';
+import { AdminOnly } from './admin.guard';
 import { Audit } from './audit';
 
 @ApiSchema({ name: 'TakerBlock' })

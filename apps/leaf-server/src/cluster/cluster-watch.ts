@@ -14,8 +14,7 @@ import { ServerIdentity } from '../monitor/process/server-identity';
 import { round2 } from '../monitor/sampling/round-off';
 import { PeerWatch } from '../monitor/sampling/peer-watch';
 import { OwnReport } from './own-report';
-import { NO_TOKEN, PARALLEL, PeerClient } from './peer-client';
-import { type PeerStatus, viewOfReply } from './peer-reply';
+import { NO_TOKEN, PARALLEL, PeerClient, type PeerStatus, viewOfReply } from './peer-client';
 import { type ClusterAnswer, type ClusterServer, KEPT_MS, MAX_SERVERS } from './views';
 
 const REQUEST = { method: 'GET', path: PEER_ROUTE };

@@ -3,8 +3,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import { Clock } from '@leaf-ids/core';
 import { ClusterTokens } from '../tokens/cluster-tokens';
 import { FailureLimit } from '../tokens/failure-limit';
-import { TokenCheck } from '../tokens/token-check';
-import { TokenGuard } from '../tokens/token-guard';
+import { TokenCheck, TokenGuard } from '../tokens/token-check';
 import { bearerOf } from '../tokens/token-set';
 
 const RULE = {

@@ -1,7 +1,7 @@
 import { Body, Controller, HttpCode, Post } from '@nestjs/common';
 import type { Actor } from '../admin/actor';
 import { CurrentActor } from '../admin/actor';
-import { AdminOnly } from '../admin/admin-only';
+import { AdminOnly } from '../admin/admin.guard';
 import { BodyPipe } from '../http/responses/body.pipe';
 import { ApiJsonBody, ApiOperation, ApiResponse, ApiTags } from '../openapi/decorators';
 import type * as Bodies from './order-body';

@@ -8,8 +8,7 @@ import { TagAdmin } from '../admin/tag-admin';
 import type { PeerRequest } from '../tokens/cluster-tokens';
 import { ClusterWatch } from './cluster-watch';
 import type { OrderBody } from './order-body';
-import { PARALLEL, PeerClient } from './peer-client';
-import { refusalOf } from './peer-reply';
+import { PARALLEL, PeerClient, refusalOf } from './peer-client';
 import type { OrderAnswer, OrderResult } from './views';
 
 /** Time limit of one server, in milliseconds; longer than it waits for its own processes. */

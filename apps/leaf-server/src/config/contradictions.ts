@@ -2,7 +2,7 @@ import { BitLayout } from '@leaf-ids/core';
 import { isLoopback, limitFaults, messageOf } from '@leaf-ids/core/internal';
 import { parseDatabaseUrl } from '@leaf-ids/persistence';
 import { leaseOf, limitsOf, policyOf, type StrategyName } from '@leaf-ids/registry';
-import { localWorkerFaults } from './local-workers';
+import { localWorkerFaults } from './registry-settings';
 import { managementFaults } from './management';
 import { respFaults } from './resp';
 import { horizonOf, type Resolved } from './resolved';

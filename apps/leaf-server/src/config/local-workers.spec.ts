@@ -1,4 +1,4 @@
-import { localWorkerFaults } from './local-workers';
+import { localWorkerFaults } from './registry-settings';
 
 describe('The map of workers', () => {
   it('may leave each server room for its processes', () => {

@@ -1,8 +1,7 @@
 import { Writable } from 'node:stream';
 import { visible } from '@leaf-ids/core/internal';
-import { LeafLogger } from './logging';
+import { LeafLogger, LogOutput } from './logging';
 import type { LogConfig } from './leaf-config';
-import { LogOutput } from './log-output';
 
 /** A message with a line of its own, a colour, and text that runs backwards. */
 const HOSTILE = 'tag "a"\r\n[Leaf] 1 LOG all is well\u001b[31m\u009b0m\u2028\u202ehsifniw\0\x7f';

@@ -1,11 +1,74 @@
-import { inspect } from 'node:util';
+import { inspect, styleText } from 'node:util';
 import type { LoggerService } from '@nestjs/common';
 import { visible, visibleLines } from '@leaf-ids/core/internal';
-import { pino, stdTimeFunctions, type Logger } from 'pino';
+import { type Logger, pino, stdTimeFunctions } from 'pino';
 import type { LogConfig } from './leaf-config';
-import { LogOutput } from './log-output';
-import { prettyLine, visibleFields } from './log-text';
 import { withVariables } from './option-variables';
+
+/** A stream that accepts no data keeps at most this much of the log in memory, in bytes. */
+const MAX_BUFFERED = 1_048_576;
+
+/** Writes log lines to a stream. A line that cannot be written is dropped and counted: logging never ends the server. */
+export class LogOutput {
+  /** Lines that could not be written: the reader has gone, or the disk is full. */
+  dropped = 0;
+
+  constructor(private readonly stream: NodeJS.WriteStream) {
+    // Without a listener, the first failed write would end the process. One is enough for all outputs of the stream.
+    if (stream.listenerCount('error') === 0) stream.on('error', () => undefined);
+  }
+
+  write(lines: string): void {
+    if (this.stream.writableLength > MAX_BUFFERED) {
+      this.dropped++;
+      return;
+    }
+    this.stream.write(lines, (error) => {
+      if (error) this.dropped++;
+    });
+  }
+}
+
+/** Escapes the invisible characters of every string of plain data. */
+function visibleFields(fields: object): object {
+  return JSON.parse(
+    JSON.stringify(fields, (_name, value: unknown) => {
+      if (typeof value === 'bigint') return String(value);
+      return typeof value === 'string' ? visible(value) : value;
+    }),
+  ) as object;
+}
+
+/** A line of the log as pino writes it. */
+interface LogLine {
+  readonly level: string;
+  readonly time: string | number;
+  readonly pid: number;
+  readonly process?: number;
+  readonly context?: string;
+  readonly message: string;
+  readonly stack?: string;
+}
+
+const COLOURS: Readonly<Record<string, 'red' | 'yellow' | 'green' | 'magenta'>> = {
+  fatal: 'red',
+  error: 'red',
+  warn: 'yellow',
+  info: 'green',
+};
+
+/** A line of JSON as text for people: fields follow the message, and a stack is indented below it. */
+function prettyLine(json: string): string {
+  const { level, time, pid, process, context, message, stack, ...fields } = JSON.parse(json) as LogLine;
+  const origin = process === undefined ? `[Leaf] ${pid}` : `[Leaf ${process}] ${pid}`;
+  const name = styleText(COLOURS[level] ?? 'magenta', level.toUpperCase().padStart(5));
+  const parts = [`${origin} - ${time}`, name];
+  if (context !== undefined) parts.push(styleText('yellow', `[${context}]`));
+  parts.push(message);
+  if (Object.keys(fields).length > 0) parts.push(JSON.stringify(fields));
+  const below = stack === undefined ? '' : `${stack.replaceAll('\n', '\n    ')}\n`;
+  return `${parts.join(' ')}\n${below}`;
+}
 
 type Level = 'fatal' | 'error' | 'warn' | 'info' | 'debug';
 

@@ -1,12 +1,11 @@
 import { Controller, Get, Param, Req, Res } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { LeafError } from '@leaf-ids/core';
-import { PAGE_CSP } from '../http/responses/content-security';
+import { PAGE_CSP } from '../http/responses/html';
 import { ApiOperation, ApiParam, ApiResponse, ApiTags } from '../openapi/decorators';
 import { ApiProblems } from '../openapi/problems';
 import { contentOf, HTML } from '../openapi/schemas';
-import { acceptedEncoding, isUnchanged } from './negotiation';
-import { type Encoding, type SiteFile, StaticAssets } from './static-assets';
+import { acceptedEncoding, type Encoding, isUnchanged, type SiteFile, StaticAssets } from './static-assets';
 
 const ENCODINGS: readonly Encoding[] = ['br', 'gzip'];
 const HEADERS = {

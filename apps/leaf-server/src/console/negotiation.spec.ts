@@ -1,4 +1,4 @@
-import { acceptedEncoding, isUnchanged } from './negotiation';
+import { acceptedEncoding, isUnchanged } from './static-assets';
 
 describe('acceptedEncoding', () => {
   it.each([

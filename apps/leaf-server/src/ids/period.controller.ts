@@ -8,10 +8,8 @@ import { ApiOperation, ApiParam, ApiProperty, ApiQuery, ApiResponse, ApiTags } f
 import { ApiProblems, SEGMENT_PROBLEMS } from '../openapi/problems';
 import { ANY_TAG, ApiSizeAndNonce, MOMENT, NONCE_ECHO } from '../openapi/schemas';
 import { rangesText } from '../http/responses/batch-text';
-import { parseMoment } from './moment';
-import { parseNonce } from './nonce';
+import { GivenSize, parseMoment, parseNonce, parseSize } from './parameters';
 import { IdRange } from './segment.controller';
-import { GivenSize, parseSize } from './size';
 import { TakesIds } from './takes-ids';
 
 class PeriodRanges {

@@ -9,11 +9,10 @@ import { JSON_TYPE } from '../http/fast-path';
 import { ApiOperation, ApiParam, ApiProperty, ApiPropertyOptional, ApiResponse, ApiTags } from '../openapi/decorators';
 import { ApiProblems, SEGMENT_PROBLEMS } from '../openapi/problems';
 import { ApiSizeAndNonce, ID, ID_TEXT, NONCE_ECHO, TAG } from '../openapi/schemas';
-import { BatchAnswer } from './batch-answer';
 import { rangesText } from '../http/responses/batch-text';
-import { parseNonce } from './nonce';
-import { oneId } from './one-id';
-import { GivenSize, parseSize } from './size';
+import { BatchAnswer } from './batch-answer';
+import { GivenSize, parseNonce, parseSize } from './parameters';
+import { oneId } from './id-text';
 import { TakesIds } from './takes-ids';
 
 class SegmentBatch {

@@ -9,10 +9,8 @@ import { ApiOperation, ApiParam, ApiProperty, ApiResponse, ApiTags } from '../op
 import { ApiProblems, SNOWFLAKE_PROBLEMS } from '../openapi/problems';
 import { ApiSizeAndNonce, ID, ID_TEXT, KEY, MOMENT, NONCE_ECHO } from '../openapi/schemas';
 import { BatchAnswer } from './batch-answer';
-import { parseId } from './id-text';
-import { parseNonce } from './nonce';
-import { oneId } from './one-id';
-import { GivenSize, parseSize } from './size';
+import { oneId, parseId } from './id-text';
+import { GivenSize, parseNonce, parseSize } from './parameters';
 import { TakesIds } from './takes-ids';
 
 class SnowflakeBatch {

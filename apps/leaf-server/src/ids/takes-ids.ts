@@ -10,7 +10,7 @@ import { Reflector } from '@nestjs/core';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { TakerAccess } from '../takers/taker-access';
 import { ApiTakesIds } from '../openapi/problems';
-import { givenSize, parseSize } from './size';
+import { givenSize, parseSize } from './parameters';
 
 const MAX_SIZE = Symbol('maximum size');
 

@@ -2,8 +2,7 @@ import { constants } from 'node:os';
 import { LeafError } from '@leaf-ids/core';
 import { visibleLines } from '@leaf-ids/core/internal';
 import type { LogConfig } from '../config/leaf-config';
-import { LeafLogger } from '../config/logging';
-import { LogOutput } from '../config/log-output';
+import { LeafLogger, LogOutput } from '../config/logging';
 import { withVariables } from '../config/option-variables';
 
 const TOO_FEW_FILES =

@@ -4,7 +4,7 @@ import { dirname, join } from 'node:path';
 import { Controller, Get, Header, Param, Res } from '@nestjs/common';
 import type { FastifyReply } from 'fastify';
 import { LeafError } from '@leaf-ids/core';
-import { PAGE_CSP } from '../http/responses/content-security';
+import { PAGE_CSP } from '../http/responses/html';
 import { ApiDocument } from './api-document';
 import { ApiOperation, ApiParam, ApiResponse, ApiTags } from './decorators';
 import { ApiProblems } from './problems';

@@ -1,5 +1,8 @@
 import type { LeafConfig } from '../config/leaf-config';
 
+/** `--process=1` marks a process that the server has started by itself. */
+export const PROCESS_FLAG = '--process';
+
 /** How a question that went to all processes was answered by one that is not the one who asks. */
 export type Reply =
   | { readonly process: number; readonly value: unknown }

@@ -1,3 +1,5 @@
+import { LeafError } from '@leaf-ids/core';
+
 /** Something that can be asked of every process of a server. What is asked and answered is plain data. */
 export class BusRequest<Question, Answer> {
   declare readonly types: [Question, Answer];
@@ -76,4 +78,26 @@ export class SingleProcess extends ProcessBus {
     const value = (await this.answers.to(topic.name, question)) as Answer;
     return { answers: [{ process: 0, value }], missing: [] };
   }
+}
+
+/**
+ * Has all processes of the server do something that may be done twice. One that is being replaced takes over from the
+ * others what they hold.
+ *
+ * @returns what this process answered
+ * @throws LeafError `LEAF_NOT_READY` when one did not, though the others did
+ */
+export async function broadcast<Order, Answer>(
+  bus: ProcessBus,
+  topic: BusRequest<Order, Answer>,
+  order: Order,
+): Promise<Answer | undefined> {
+  const { answers, missing } = await bus.ask(topic, order);
+  const failed = missing.find(({ gone }) => !gone);
+  if (failed === undefined) return answers.find(({ process }) => process === bus.process)?.value;
+  throw new LeafError(
+    'LEAF_NOT_READY',
+    `Process ${failed.process} of this server has not done it: ${failed.reason}. The others have: ask again.`,
+    { retryAfterMs: 1000 },
+  );
 }

@@ -1,4 +1,5 @@
 import cluster from 'node:cluster';
+import type { ChildProcess } from 'node:child_process';
 import { Logger } from '@nestjs/common';
 import { SystemClock } from '@leaf-ids/core';
 import { systemRandom } from '@leaf-ids/core/internal';
@@ -7,10 +8,46 @@ import type { LeafConfig } from '../config/leaf-config';
 import { LeafLogger } from '../config/logging';
 import { reportStartFault } from '../lifecycle/start-fault';
 import type { Fork } from './child';
-import type { Order, Report } from './messages';
-import { PassedConnections } from './passed-connections';
-import { PROCESS_FLAG } from './process-flag';
+import { type Order, PROCESS_FLAG, type Report } from './messages';
 import { Supervisor } from './supervisor';
+
+/** The message with which node:cluster passes an accepted connection to a process. */
+interface NewConnection {
+  readonly act?: string;
+  /** Key of the port. */
+  readonly key?: string;
+}
+
+interface Handle {
+  /** Has no effect on a handle that is closed. */
+  close(): void;
+}
+
+/**
+ * Closes the connection that was passed to a process which ended before it accepted it. Node.js keeps it open and never
+ * reads it: the client would wait without a limit. A process has at most one such connection for each port.
+ */
+export class PassedConnections {
+  private readonly receivers = new WeakMap<Handle, ChildProcess>();
+
+  watch(child: ChildProcess): void {
+    /** The newest handle of each port. */
+    const newest = new Map<string, Handle>();
+    const send = child.send.bind(child) as (...parameters: unknown[]) => boolean;
+    child.send = (...parameters: unknown[]): boolean => {
+      const [{ act, key = '' }, handle] = parameters as [NewConnection, Handle?];
+      if (act === 'newconn' && handle !== undefined) {
+        newest.set(key, handle);
+        this.receivers.set(handle, child);
+      }
+      return send(...parameters);
+    };
+    child.once('exit', () => {
+      // Another process has a connection that this one has refused.
+      for (const handle of newest.values()) if (this.receivers.get(handle) === child) handle.close();
+    });
+  }
+}
 
 /** Time beyond the drain and the longest request for returning IDs and closing connections, in milliseconds. */
 const STOP_MARGIN_MS = 30_000;

@@ -1,15 +1,39 @@
 import type { Clock, RandomSource } from '@leaf-ids/core';
 import { backoffMs, withinDeadline } from '@leaf-ids/core/internal';
 import { Child, type Exit, type Fork } from './child';
-import { HANG_MS, hangs } from './heartbeat';
 import { Relay } from './relay';
+
+/** How often a process is pinged, in milliseconds. */
+const EVERY_MS = 5000;
+/** A process that misses this many pings in a row hangs. */
+const MAX_MISSED = 6;
+
+/** Time without an answer after which a process counts as hanging, in milliseconds. */
+const HANG_MS = EVERY_MS * MAX_MISSED;
+
+/**
+ * Pings a process from its start until it ends. Missed answers are counted in place of time: after the whole machine was
+ * suspended, the answers have not been read yet, and no process is to blame.
+ *
+ * @returns whether it hangs; false when it has ended, or `signal` was aborted
+ */
+async function hangs(child: Child, clock: Clock, signal: AbortSignal): Promise<boolean> {
+  for (let missed = 0; missed < MAX_MISSED; missed++) {
+    const answered = child.answers;
+    child.send({ kind: 'ping' });
+    await clock.sleep(EVERY_MS, signal);
+    if (child.ended || signal.aborted) return false;
+    if (child.answers > answered) missed = -1;
+  }
+  return true;
+}
 
 /** Before a process that has ended is replaced; longer each time it happens again. */
 const PAUSE = { firstMs: 100, maxMs: 5000 };
 /** Listening time after which a crash does not count as repeated, in milliseconds. */
 const STEADY_MS = 60_000;
 
-export interface SupervisorOptions {
+interface SupervisorOptions {
   readonly processes: number;
   /** A stop that takes longer is ended by force, in milliseconds. */
   readonly stopLimitMs: number;
@@ -23,7 +47,7 @@ export interface ServerEnd {
 }
 
 /** The log of the supervisor. */
-export interface SupervisorLog {
+interface SupervisorLog {
   log(message: string): void;
   warn(message: string): void;
   error(message: string): void;

@@ -1,7 +1,6 @@
 import { Logger } from '@nestjs/common';
 import { LeafError } from '@leaf-ids/core';
 import type { RequestCount, RequestCounts } from '../http/request-counts';
-import type { Command, Commands, Reply, Words } from './command';
 import { error, refusal } from './replies';
 import type { Session } from './session';
 
@@ -89,4 +88,29 @@ export class CommandTable {
     const hidden = new LeafError('LEAF_INTERNAL', 'Internal server error. See the log of the server.');
     return { count: this.counts.of(name, hidden.status, 'resp'), reply: refusal(hidden) };
   }
+}
+
+/** A reply, or its parts in their order, each written on demand. */
+export type Reply = string | Iterator<string, undefined>;
+
+/** The name of the command and its arguments. */
+export type Words = readonly string[];
+
+interface Command {
+  /** Number of arguments. */
+  readonly minimum: number;
+  readonly maximum: number;
+
+  /**
+   * @param words as many as declared
+   * @throws LeafError
+   */
+  run(words: Words, session: Session): Reply | Promise<Reply>;
+}
+
+/** Commands by name, in upper case. */
+export type Commands = Readonly<Record<string, Command>>;
+
+export function command(minimum: number, maximum: number, run: Command['run']): Command {
+  return { minimum, maximum, run };
 }

@@ -1,7 +1,7 @@
 import type { Clock } from '@leaf-ids/core';
 import { serverVersion } from '../config/version';
 import type { TakerAccess } from '../takers/taker-access';
-import { command, type Commands, type Words } from './command';
+import { command, type Commands, type Words } from './command-table';
 import { array, bulk, error, integer, map, nothing, OK, type ProtocolVersion, simple } from './replies';
 import type { Session } from './session';
 

@@ -3,10 +3,10 @@ import type { EmbeddedIdService } from '@leaf-ids/id';
 import type { OverloadCounts, RefusalReason } from '../http/overload/overload-counts';
 import { overloaded } from '../http/overload/overload-responder';
 import { parseId } from '../ids/id-text';
-import { parseSize } from '../ids/size';
+import { parseSize } from '../ids/parameters';
 import type { IdQuota } from '../takers/id-quota';
 import type { TakerAccess } from '../takers/taker-access';
-import { command, type Commands, type Reply } from './command';
+import { command, type Commands, type Reply } from './command-table';
 import { array, bulk, integer, map } from './replies';
 import type { Session } from './session';
 

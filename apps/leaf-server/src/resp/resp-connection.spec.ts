@@ -3,8 +3,7 @@ import { type AddressInfo, connect, createServer, type Server, type Socket } fro
 import { SystemClock } from '@leaf-ids/core';
 import { until } from '../../../../test/support/until';
 import { RequestCounts } from '../http/request-counts';
-import { command, type Reply } from './command';
-import { CommandTable } from './command-table';
+import { command, CommandTable, type Reply } from './command-table';
 import { bulk } from './replies';
 import { RespConnection } from './resp-connection';
 import { Session } from './session';

@@ -1,11 +1,10 @@
 import type { Socket } from 'node:net';
 import type { Clock } from '@leaf-ids/core';
-import type { AccessLines } from '../http/access-lines';
+import type { AccessLines } from '../http/access-log';
 import type { RequestCount, RequestCounts } from '../http/request-counts';
 import type { Drain } from '../lifecycle/drain';
-import type { Reply } from './command';
+import type { CommandTable, Outcome, Reply } from './command-table';
 import { CommandParser, ProtocolFault } from './command-parser';
-import type { CommandTable, Outcome } from './command-table';
 import type { Session } from './session';
 import type { TurnBudget } from './turn-budget';
 

@@ -9,7 +9,7 @@ import { EmbeddedIdService } from '@leaf-ids/id';
 import { LEAF_CONFIG } from '../config/config.module';
 import type { LeafConfig } from '../config/leaf-config';
 import type { RespTls } from '../config/resp';
-import { AccessLines } from '../http/access-lines';
+import { AccessLines } from '../http/access-log';
 import { Connections } from '../http/overload/connections';
 import { OverloadCounts } from '../http/overload/overload-counts';
 import { RequestCounts } from '../http/request-counts';

@@ -1,5 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import { isIPv4, isIPv6 } from 'node:net';
+import type { FastifyRequest } from 'fastify';
 
 const GROUPS = 8;
 /** Groups of the /64 that one subscriber usually has. */
@@ -59,4 +60,9 @@ function groupsOf(address: string): string[] {
   const zeros = tail === undefined ? 0 : Math.max(0, GROUPS - before.length - after.length);
   const groups = [...before, ...Array.from({ length: zeros }, () => '0'), ...after];
   return groups.map((group) => parseInt(group, 16).toString(16));
+}
+
+/** The client's address: of the connection, or as a trusted proxy names it. */
+export function addressOf(request: FastifyRequest): string {
+  return plainAddress(request.ip);
 }

@@ -1,8 +1,7 @@
 import { inspect } from 'node:util';
 import { FakeClock } from '@leaf-ids/core/testing';
 import type { NamedToken } from '../config/tokens';
-import { ClusterTokens } from './cluster-tokens';
-import { isSignedBy, signJwt } from './jwt';
+import { ClusterTokens, isSignedBy, signJwt } from './cluster-tokens';
 
 const [FIRST, SECOND] = ['first-token-0123456789', 'second-token-0123456789'];
 const [OWN, OTHER] = ['10.0.0.7:8080', '10.0.0.8:8080'];

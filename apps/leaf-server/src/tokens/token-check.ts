@@ -1,19 +1,31 @@
-import { Logger } from '@nestjs/common';
+import { type CanActivate, type ExecutionContext, Logger } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { LeafError } from '@leaf-ids/core';
-import { addressOf } from './client-address';
+import { addressOf } from './client-network';
 import type { FailureLimit } from './failure-limit';
+
+/** A guard whose decision needs only the headers, so that the server can ask it before it reads the body. */
+export abstract class TokenGuard implements CanActivate {
+  canActivate(context: ExecutionContext): boolean {
+    const http = context.switchToHttp();
+    this.admit(http.getRequest<FastifyRequest>(), http.getResponse<FastifyReply>());
+    return true;
+  }
+
+  /** @throws LeafError if the request has no valid token */
+  abstract admit(request: FastifyRequest, reply: FastifyReply): void;
+}
 
 const CHALLENGE = 'Bearer realm="leaf"';
 
-export interface TokenRule {
+interface TokenRule {
   /** The next step for a caller without a valid token. */
   readonly needed: string;
   /** Whether a request without `Authorization` counts as a failure. */
   readonly countsMissing: boolean;
 }
 
-export interface TokenAttempt {
+interface TokenAttempt {
   /** Address of the client. */
   readonly address: string;
   /** The route or the command, for the log. */

@@ -5,9 +5,25 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { type Clock, LeafError } from '@leaf-ids/core';
 import { messageOf, withinDeadline } from '@leaf-ids/core/internal';
 import type { TracingConfig } from '../config/tracing';
-import { Deliveries } from './deliveries';
 import { loadSdk, type Sdk } from './sdk';
 import { readTraceparent } from './traceparent';
+
+/** Tells once when traces begin to be lost, and once when they are delivered again. */
+class Deliveries {
+  private readonly logger = new Logger('Tracing');
+  private failing = false;
+
+  /** @param collector as an operator knows it */
+  constructor(private readonly collector: string) {}
+
+  /** @param error why the newest delivery failed; undefined when it did not */
+  report(error: Error | undefined): void {
+    if (this.failing === (error !== undefined)) return;
+    this.failing = error !== undefined;
+    if (error === undefined) this.logger.log('Traces are delivered again.');
+    else this.logger.warn(`Traces are lost because ${this.collector} does not accept them: ${messageOf(error)}`);
+  }
+}
 
 /** How long a stop waits for the spans that are left to be delivered. */
 const CLOSE_LIMIT_MS = 2000;

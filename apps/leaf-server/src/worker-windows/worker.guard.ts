@@ -6,8 +6,7 @@ import { policyOf, STRATEGY_NAMES } from '@leaf-ids/registry';
 import { LEAF_CONFIG } from '../config/config.module';
 import type { LeafConfig } from '../config/leaf-config';
 import { FailureLimit } from '../tokens/failure-limit';
-import { TokenCheck } from '../tokens/token-check';
-import { TokenGuard } from '../tokens/token-guard';
+import { TokenCheck, TokenGuard } from '../tokens/token-check';
 import { AdminTokens, bearerOf, TokenSet } from '../tokens/token-set';
 
 /** The tokens of processes that acquire worker IDs. */

@@ -4,9 +4,8 @@ import { FakeLeaf } from '../../../../test/support/fakes/fake-leaf';
 import { until } from '../../../../test/support/until';
 import { watch } from '../../../../test/support/watch';
 import { LeafClient } from '../plain';
-import { ServerFault } from '../servers/server-fault';
-import type { ClientToken } from './client-token';
-import { HttpConnection } from './http-connection';
+import { ServerFault } from '../servers/server-health';
+import { type ClientToken, HttpConnection } from './http-connection';
 
 describe('the token function of a connection', () => {
   let server: FakeLeaf;

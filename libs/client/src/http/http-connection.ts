@@ -1,7 +1,17 @@
 import { type Clock, LeafError } from '@leaf-ids/core';
-import { HttpEndpoint, messageOf, NONCE_HEADER, withinDeadline } from '@leaf-ids/core/internal';
-import { ServerFault } from '../servers/server-fault';
-import type { ClientToken } from './client-token';
+import { HttpEndpoint, messageOf, NONCE_HEADER, rule, textOr, withinDeadline } from '@leaf-ids/core/internal';
+import { ServerFault } from '../servers/server-health';
+
+/** A token, or a function that returns the current one. */
+export type ClientToken = string | (() => string | Promise<string>);
+
+/** Bearer tokens of RFC 6750. */
+const TOKEN = /^[A-Za-z0-9._~+/-]+=*$/;
+
+export const tokenRule = textOr(
+  (value, name) => (TOKEN.test(String(value)) ? [] : [`${name} contains characters that a header cannot carry`]),
+  rule('a string or a function', (value) => typeof value === 'function'),
+);
 
 const ENDPOINT = {
   /** Far above the largest response: 10,000 snowflake IDs are 220 kB. */
@@ -34,7 +44,7 @@ export interface HttpRequest {
   readonly token?: ClientToken | undefined;
 }
 
-export interface HttpConnectionOptions {
+interface HttpConnectionOptions {
   /** Limit for one request, including the token function and the response body, in milliseconds. */
   readonly timeoutMs: number;
   readonly token?: ClientToken | undefined;

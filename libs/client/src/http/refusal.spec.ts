@@ -1,7 +1,7 @@
 import { ERROR_CATALOGUE, LeafError, type LeafErrorCode } from '@leaf-ids/core';
 import { FakeClock } from '@leaf-ids/core/testing';
-import { ServerFault } from '../servers/server-fault';
-import { refusalOf } from './refusal';
+import { ServerFault } from '../servers/server-health';
+import { refusalOf } from './answers';
 
 const PROBLEM = 'application/problem+json; charset=utf-8';
 const clock = new FakeClock(Date.UTC(2026, 0, 1));

@@ -3,11 +3,27 @@ import { NONCE_PARAMETER, reasonOf } from '@leaf-ids/core/internal';
 import type { RequestPolicy } from '../servers/request-policy';
 import type { Server } from '../servers/server';
 import type { ServerChoice } from '../servers/server-choice';
-import { ServerFault } from '../servers/server-fault';
+import { ServerFault } from '../servers/server-health';
 import type { HttpAnswer, HttpRequest } from './http-connection';
-import { makeNonce } from './nonce';
-import { refusalOf } from './refusal';
-import type { Semaphore } from './semaphore';
+import { refusalOf } from './answers';
+
+/** Limits concurrency; further callers wait in FIFO order. */
+export class Semaphore {
+  private readonly waiting: (() => void)[] = [];
+
+  constructor(private free: number) {}
+
+  async enter(): Promise<void> {
+    if (this.free > 0) this.free--;
+    else await new Promise<void>((resolve) => this.waiting.push(resolve));
+  }
+
+  leave(): void {
+    const next = this.waiting.shift();
+    if (next === undefined) this.free++;
+    else next();
+  }
+}
 
 /**
  * Sends requests. A request without a valid response goes to another server at once. This is always safe: the IDs of a
@@ -142,4 +158,10 @@ function parse({ text }: HttpAnswer): unknown {
 /** Whether every other server would respond with the same refusal. */
 function isFinal({ code, status }: LeafError): boolean {
   return status < 500 && status !== 429 && code !== 'LEAF_NOT_FOUND' && code !== 'LEAF_REQUEST_TIMEOUT';
+}
+
+/** 128 random bits, unique over all requests of all clients. */
+function makeNonce(random: RandomSource): string {
+  const parts = Array.from({ length: 4 }, () => random(2 ** 32));
+  return parts.map((part) => part.toString(16).padStart(8, '0')).join('');
 }

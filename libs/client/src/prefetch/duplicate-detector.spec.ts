@@ -1,5 +1,5 @@
 import type { IdRange } from '@leaf-ids/core';
-import { DuplicateDetector, rangesOverlap } from './duplicate-detector';
+import { DuplicateDetector, rangesOverlap } from './prefetch-buffer';
 
 const ranges = (...ends: [number, number][]): IdRange[] =>
   ends.map(([from, to]) => ({ from: BigInt(from), to: BigInt(to) }));

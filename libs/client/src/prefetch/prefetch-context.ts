@@ -1,6 +1,28 @@
-import type { Clock, RandomSource } from '@leaf-ids/core';
+import { type Clock, LeafError, type RandomSource } from '@leaf-ids/core';
 import type { Requester } from '../http/requester';
-import type { CallerLimit } from './caller-limit';
+
+/** Limits the number of waiting callers over all buffers. */
+export class CallerLimit {
+  waiting = 0;
+
+  constructor(private readonly places: number) {}
+
+  /** @throws LeafError `LEAF_OVERLOADED` at the limit */
+  enter(): void {
+    if (this.waiting >= this.places) {
+      throw new LeafError(
+        'LEAF_OVERLOADED',
+        `${this.places} callers are already waiting for IDs in this client. Retry later, or raise maxWaiting.`,
+        { retryAfterMs: 1000 },
+      );
+    }
+    this.waiting++;
+  }
+
+  leave(): void {
+    this.waiting--;
+  }
+}
 
 export interface PrefetchOptions {
   /** Minimum number of IDs per request, and the size of the first two requests. */

@@ -2,10 +2,9 @@ import { type IdRange, LeafError, MAX_RANGE_SIZE } from '@leaf-ids/core';
 import { Segment } from '@leaf-ids/core/internal';
 import { type RangesAnswer, readRanges } from '../http/answers';
 import { RequestPolicy } from '../servers/request-policy';
-import { ServerFault } from '../servers/server-fault';
+import { ServerFault } from '../servers/server-health';
 import type { PrefetchContext, PrefetchOptions } from './prefetch-context';
-import { DuplicateDetector, rangesOverlap } from './duplicate-detector';
-import { PrefetchBuffer } from './prefetch-buffer';
+import { DuplicateDetector, PrefetchBuffer, rangesOverlap } from './prefetch-buffer';
 import type { StrictBuffer } from './strict-buffer';
 
 /** The segment IDs of one tag, prefetched as ranges. */

@@ -1,12 +1,30 @@
 import { LeafError, MAX_BATCH_SIZE } from '@leaf-ids/core';
 import { readBatch } from '../http/answers';
 import { RequestPolicy } from '../servers/request-policy';
-import { ServerFault } from '../servers/server-fault';
+import { ServerFault } from '../servers/server-health';
 import type { SnowflakeSource } from '../snowflake-source';
 import type { PrefetchContext, PrefetchOptions } from './prefetch-context';
-import { DuplicateDetector } from './duplicate-detector';
-import { PrefetchBuffer } from './prefetch-buffer';
-import { TextBatch } from './text-batch';
+import { DuplicateDetector, PrefetchBuffer, type Stock } from './prefetch-buffer';
+
+/** The decimal IDs of one response. */
+class TextBatch implements Stock {
+  left: number;
+
+  constructor(
+    private readonly ids: readonly string[],
+    /** Time of the request, in monotonic milliseconds: all IDs are newer. */
+    readonly requestedAt: number,
+  ) {
+    this.left = ids.length;
+  }
+
+  /** The next ID; call only while `left` is above 0. */
+  take(): string {
+    const id = this.ids[this.ids.length - this.left] as string;
+    this.left--;
+    return id;
+  }
+}
 
 /** The key in the request path; only a label. */
 export const SNOWFLAKE_KEY = 'leaf-client';

@@ -2,10 +2,9 @@ import { type IdRange, LeafError, MAX_RANGE_SIZE } from '@leaf-ids/core';
 import { backoffMs, CallerQueue } from '@leaf-ids/core/internal';
 import { readRanges } from '../http/answers';
 import { RequestPolicy } from '../servers/request-policy';
-import { ServerFault } from '../servers/server-fault';
+import { ServerFault } from '../servers/server-health';
 import type { PrefetchContext } from './prefetch-context';
-import { asRefusal, BACKOFF, isPassing, tooLate } from './load-failures';
-import { LoadRecord } from './load-record';
+import { asRefusal, BACKOFF, isPassing, LoadRecord, tooLate } from './load-record';
 import type { PrefetchView } from './prefetch-buffer';
 
 /**

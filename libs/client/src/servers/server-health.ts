@@ -1,5 +1,19 @@
 import type { Clock, RandomSource } from '@leaf-ids/core';
-import { type BackoffOptions, backoffMs, reasonOf } from '@leaf-ids/core/internal';
+import { backoffMs, type BackoffOptions, reasonOf } from '@leaf-ids/core/internal';
+
+/** A fault of a server: no response, or an invalid one. */
+export class ServerFault extends Error {
+  override readonly name = 'ServerFault';
+
+  constructor(
+    message: string,
+    /** `Retry-After` of the server, in milliseconds. */
+    readonly retryAfterMs?: number,
+    options?: ErrorOptions,
+  ) {
+    super(message, options);
+  }
+}
 
 export interface EjectionOptions extends BackoffOptions {
   /** Number of consecutive failures that eject a server. */
@@ -8,7 +22,7 @@ export interface EjectionOptions extends BackoffOptions {
 
 export type ServerState = 'serving' | 'ejected' | 'probation';
 
-export interface HealthEvents {
+interface HealthEvents {
   readonly onEjected: (error: unknown, forMs: number) => void;
   readonly onReadmitted: () => void;
 }

@@ -8,12 +8,9 @@ import {
   type Term,
   withinDeadline,
 } from '@leaf-ids/core/internal';
-import { asRefusal, BACKOFF, isPassing } from '../prefetch/load-failures';
-import { LoadRecord } from '../prefetch/load-record';
-import { LeaseRequests } from './lease-requests';
-import type { WindowAnswer } from './window-answer';
-import type { WindowContext } from './window-context';
-import type { ResolvedWindow } from './window-options';
+import { asRefusal, BACKOFF, isPassing, LoadRecord } from '../prefetch/load-record';
+import { LeaseRequests, type WindowAnswer } from './lease-requests';
+import type { ResolvedWindow, WindowContext } from './window-options';
 
 /** How long a permanent refusal is cached before the next request, in milliseconds. */
 const REFUSAL_MS = 1000;

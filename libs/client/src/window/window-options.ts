@@ -1,6 +1,8 @@
 import { hostname } from 'node:os';
-import { HOLDER_PATTERN, oneOf, rule, type Rules, WINDOW_MS, whole, withDefaults } from '@leaf-ids/core/internal';
-import { type ClientToken, tokenRule } from '../http/client-token';
+import { HOLDER_PATTERN, oneOf, rule, type Rules, whole, WINDOW_MS, withDefaults } from '@leaf-ids/core/internal';
+import { type ClientToken, tokenRule } from '../http/http-connection';
+import type { Requester } from '../http/requester';
+import type { PrefetchContext } from '../prefetch/prefetch-context';
 
 /** Snowflake IDs of the client's own, under a worker ID that it holds for a window of time: docs/worker-windows.md. */
 export interface SnowflakeWindowOptions {
@@ -33,4 +35,21 @@ export const WINDOW_RULES: Rules<SnowflakeWindowOptions> = {
 
 export function resolveWindow(options: SnowflakeWindowOptions): ResolvedWindow {
   return withDefaults({ holder: hostname() || 'leaf-client', windowMs: WINDOW_MS.default }, options);
+}
+
+export interface WindowEvents {
+  /** The client holds a worker ID, and may issue IDs up to `until` (Unix milliseconds). */
+  readonly onWindowAcquired: (workerId: number, until: number) => void;
+  /** The window has ended, and the worker ID belongs to another holder. The client acquires another one. */
+  readonly onWindowLost: (workerId: number, error: unknown) => void;
+  /** A request for a worker ID failed: called for the first failure of a series and every 100th. */
+  readonly onWindowFailed: (error: unknown) => void;
+}
+
+/** The dependencies of a window. */
+export interface WindowContext extends Omit<PrefetchContext, 'requester' | 'events'> {
+  readonly requester: Pick<Requester, 'send'>;
+  readonly events: WindowEvents;
+  /** 32 random hexadecimal digits that cannot be guessed. */
+  readonly newLease: () => string;
 }

@@ -6,12 +6,11 @@ import {
   type SnowflakeSnapshot,
   withinDeadline,
 } from '@leaf-ids/core/internal';
-import { tooLate } from '../prefetch/load-failures';
+import { tooLate } from '../prefetch/load-record';
 import type { PrefetchView } from '../prefetch/prefetch-buffer';
 import type { SnowflakeSource } from '../snowflake-source';
 import { KeptWindow } from './kept-window';
-import type { WindowContext } from './window-context';
-import type { ResolvedWindow } from './window-options';
+import type { ResolvedWindow, WindowContext } from './window-options';
 
 export interface WindowView extends SnowflakeSnapshot {
   /** Unix milliseconds of the first timestamp that may be used; -1 while no worker ID is held. */

@@ -1,5 +1,5 @@
 import { LeafError } from '../errors/leaf-error';
-import { MAX_ID } from '../segment/id-range';
+import { MAX_ID } from '../segment/tags/id-range';
 
 /**
  * A text form of the IDs from 0 to 2^63 - 1. Each ID has exactly one text: `parse` rejects texts that `format` does not

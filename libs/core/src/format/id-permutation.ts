@@ -1,5 +1,5 @@
 import { createCipheriv, hkdfSync } from 'node:crypto';
-import { MAX_ID } from '../segment/id-range';
+import { MAX_ID } from '../segment/tags/id-range';
 import { assertId } from './id-format';
 
 /** The same number as FF1 of NIST SP 800-38G. */

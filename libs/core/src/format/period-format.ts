@@ -1,7 +1,7 @@
-import type { PeriodNumber } from '../id-service';
-import { MAX_ID } from '../segment/id-range';
-import { PERIOD_SHAPES, periodOf } from '../segment/periods';
-import type { TagReset } from '../segment/tag-settings';
+import type { PeriodNumber } from '../service/id-service';
+import { MAX_ID } from '../segment/tags/id-range';
+import { PERIOD_SHAPES, periodOf } from '../segment/tags/periods';
+import type { TagReset } from '../segment/tags/tag-settings';
 import { assertId, invalidId } from './id-format';
 
 export interface PeriodFormatOptions {

@@ -1,4 +1,4 @@
-import { MAX_ID } from '../segment/id-range';
+import { MAX_ID } from '../segment/tags/id-range';
 import { assertId, type IdFormat, invalidId } from './id-format';
 
 /** In ASCII order, so that texts of the same width sort like their IDs. */

@@ -1,7 +1,7 @@
 import { Agent, type ClientRequest, type IncomingHttpHeaders, request } from 'node:http';
 import { Agent as TlsAgent, request as requestTls } from 'node:https';
 import type { Clock } from '../clock/clock';
-import { withinDeadline } from '../deadline';
+import { withinDeadline } from '../util/deadline';
 
 /** Certificates in PEM. */
 export interface TlsCertificates {

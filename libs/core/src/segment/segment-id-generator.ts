@@ -1,23 +1,23 @@
 import { setMaxListeners } from 'node:events';
 import type { Clock } from '../clock/clock';
 import type { LeafError } from '../errors/leaf-error';
-import { forEachParallel } from '../parallel';
-import { PeriodicTask } from '../periodic-task';
-import type { RandomSource } from '../random';
-import { DroppedTags } from './dropped-tags';
-import { giveBackAll, type TagRest } from './give-back';
-import type { IdRange } from './id-range';
-import { IdleRetries } from './idle-retries';
-import { KnownTags } from './known-tags';
-import { LoadTotals } from './load-totals';
-import { isPeriodic, type PeriodicTag } from './periodic-tag';
-import { PeriodicTags } from './periodic-tags';
-import type { PeriodRanges } from './periods';
-import type { SegmentEvents } from './segment-events';
-import type { SegmentOptions } from './segment-options';
-import type { SegmentStore, TagEntry } from './segment-store';
-import { assertTag, isTag } from './tag';
-import { TagLookup } from './tag-lookup';
+import { forEachParallel } from '../util/parallel';
+import { PeriodicTask } from '../util/periodic-task';
+import type { RandomSource } from '../util/random';
+import { DroppedTags } from './allocation/dropped-tags';
+import { giveBackAll, type TagRest } from './allocation/give-back';
+import type { IdRange } from './tags/id-range';
+import { IdleRetries } from './allocation/idle-retries';
+import { KnownTags } from './directory/known-tags';
+import { LoadTotals } from './allocation/load-totals';
+import { isPeriodic, type PeriodicTag } from './periodic/periodic-tag';
+import { PeriodicTags } from './periodic/periodic-tags';
+import type { PeriodRanges } from './tags/periods';
+import type { SegmentEvents } from './allocation/buffer-context';
+import type { SegmentOptions } from './allocation/segment-options';
+import type { SegmentStore, TagEntry } from './tags/segment-store';
+import { assertTag, isTag } from './tags/tag';
+import { TagLookup } from './directory/tag-lookup';
 import {
   invalidRow,
   pausedTag,
@@ -26,9 +26,9 @@ import {
   stopping,
   tagWithoutPeriods,
   unknownTag,
-} from './tag-refusals';
-import type { TagSource } from './tag-source';
-import { TagSources } from './tag-sources';
+} from './tags/tag-refusals';
+import type { TagSource } from './allocation/tag-source';
+import { TagSources } from './periodic/tag-sources';
 
 /** Concurrent loads of {@link SegmentIdGenerator.preload}. */
 const PRELOAD_WIDTH = 4;

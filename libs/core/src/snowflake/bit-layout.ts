@@ -1,5 +1,5 @@
 import { LeafError } from '../errors/leaf-error';
-import { accepted, both, object, required, type Rules, whole } from '../options';
+import { accepted, both, object, required, type Rules, whole } from '../util/options';
 
 /** 2010-11-04T01:42:54.657Z, the epoch of the original Snowflake and of the Java service, in Unix milliseconds. */
 export const DEFAULT_EPOCH = 1_288_834_974_657;

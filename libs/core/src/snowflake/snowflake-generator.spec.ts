@@ -1,6 +1,6 @@
 import { FakeClock } from '../clock/fake-clock';
 import { LeafError } from '../errors/leaf-error';
-import type { RandomSource } from '../random';
+import type { RandomSource } from '../util/random';
 import { BitLayout, DEFAULT_EPOCH, defaultLayout, type SnowflakeParts } from './bit-layout';
 import type { IssueWindow } from './issue-window';
 import { SnowflakeGenerator } from './snowflake-generator';

@@ -1,9 +1,9 @@
 import type { Clock } from '../clock/clock';
-import { withinDeadline } from '../deadline';
-import { DecimalWriter } from '../decimal-writer';
+import { withinDeadline } from '../util/deadline';
+import { DecimalWriter } from '../util/decimal-writer';
 import type { LeafError } from '../errors/leaf-error';
-import type { RandomSource } from '../random';
-import { type IdRange, idsOf, sizeOf } from '../segment/id-range';
+import type { RandomSource } from '../util/random';
+import { type IdRange, idsOf, sizeOf } from '../segment/tags/id-range';
 import type { BitLayout } from './bit-layout';
 import type { IssueWindow, Term } from './issue-window';
 import {

@@ -1,4 +1,4 @@
-import { milliseconds, type Rules } from '../options';
+import { milliseconds, type Rules } from '../util/options';
 
 export interface SnowflakeOptions {
   /** Largest backward clock step that is absorbed, in milliseconds. */

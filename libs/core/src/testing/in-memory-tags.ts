@@ -1,10 +1,10 @@
 import type { Clock } from '../clock/clock';
 import { LeafError } from '../errors/leaf-error';
-import { type IdRange, MAX_ID } from '../segment/id-range';
-import { assertNear, PeriodCalendar, type PeriodRanges, periodRow } from '../segment/periods';
-import { assertTag } from '../segment/tag';
-import { periodicTag, tagWithoutPeriods, unknownTag } from '../segment/tag-refusals';
-import { assertNewTag, type DeclaredTag, type NewTag, newTagOf } from '../segment/tag-store';
+import { type IdRange, MAX_ID } from '../segment/tags/id-range';
+import { assertNear, PeriodCalendar, type PeriodRanges, periodRow } from '../segment/tags/periods';
+import { assertTag } from '../segment/tags/tag';
+import { periodicTag, tagWithoutPeriods, unknownTag } from '../segment/tags/tag-refusals';
+import { assertNewTag, type DeclaredTag, type NewTag, newTagOf } from '../segment/tags/tag-store';
 
 /** As `NewTag`, without interleaving; `step` is 2000 if omitted. */
 export type InMemoryTag = Omit<DeclaredTag, 'interleave'>;

@@ -1,5 +1,5 @@
 import type { Clock } from '../clock/clock';
-import { withinDeadline } from '../deadline';
+import { withinDeadline } from '../util/deadline';
 import { LeafError } from '../errors/leaf-error';
 import type { TimeSource } from './worker-store';
 

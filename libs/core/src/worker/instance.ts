@@ -1,5 +1,5 @@
 import { networkInterfaces } from 'node:os';
-import { type Rules, text, whole } from '../options';
+import { type Rules, text, whole } from '../util/options';
 
 /** Address and port of one server; the registries write them as `ip:port`. */
 export interface Instance {

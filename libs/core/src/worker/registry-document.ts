@@ -1,4 +1,4 @@
-import { isCount, isTime, parseObject } from '../json';
+import { isCount, isTime, parseObject } from '../util/json';
 
 /** How many worker IDs of a registry are used. */
 export interface WorkerUsage {

@@ -1,9 +1,9 @@
 import type { Clock } from '../clock/clock';
 import { LeafError } from '../errors/leaf-error';
-import { formatTime } from '../json';
+import { formatTime } from '../util/json';
 import { defaultLayout } from '../snowflake/bit-layout';
 import { formatInstance } from './instance';
-import { mayBeUsed } from './record-holders';
+import { mayBeUsed } from './record-relation';
 import type { RegistryDocument } from './registry-document';
 import type { StoredRegistry, StoredWorker, WorkerRecord, WorkerStore } from './worker-store';
 

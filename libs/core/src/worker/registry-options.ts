@@ -1,6 +1,6 @@
 import type { Clock } from '../clock/clock';
-import { both, flag, milliseconds, object, required, type Rules, text, whole } from '../options';
-import type { RandomSource } from '../random';
+import { both, flag, milliseconds, object, required, type Rules, text, whole } from '../util/options';
+import type { RandomSource } from '../util/random';
 import type { WorkerFile } from './worker-file';
 import type { WorkerPolicy } from './worker-policy';
 import type { WorkerStore } from './worker-store';

@@ -1,6 +1,6 @@
 import type { Clock } from '../clock/clock';
 import { codeOf, LeafError, messageOf } from '../errors/leaf-error';
-import { PeriodicTask, type PeriodicTaskSnapshot } from '../periodic-task';
+import { PeriodicTask, type PeriodicTaskSnapshot } from '../util/periodic-task';
 import type { IssueWindow, Term } from '../snowflake/issue-window';
 import { endsLease } from './claim-errors';
 import { formatInstance, type Instance } from './instance';

@@ -1,4 +1,4 @@
-import type { RandomSource } from '../random';
+import type { RandomSource } from '../util/random';
 import type { Instance } from './instance';
 import type { WorkerUsage } from './registry-document';
 import type { StoredWorker, WorkerStore } from './worker-store';

@@ -1,7 +1,6 @@
 import { hasCode, LeafError } from '../errors/leaf-error';
-import { assertOptions } from '../options';
-import type { ClaimContext } from './claim-context';
-import { recordContested } from './claim-errors';
+import { assertOptions } from '../util/options';
+import { type ClaimContext, recordContested } from './claim-errors';
 import { checkClock, type ClockCheck } from './clock-check';
 import { startFromFile } from './file-start';
 import { formatInstance } from './instance';

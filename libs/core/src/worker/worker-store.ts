@@ -1,5 +1,5 @@
-import { having } from '../options';
-import { forEachParallel } from '../parallel';
+import { having } from '../util/options';
+import { forEachParallel } from '../util/parallel';
 import type { Instance } from './instance';
 import type { RegistryDocument } from './registry-document';
 

@@ -1,7 +1,6 @@
 import { type IdService, LeafError } from '@leaf-ids/core';
+import { assertTag } from '@leaf-ids/core/internal';
 import { assignIds } from '../assign-ids';
-import { type NewRow, newRows } from './new-rows';
-import { assertModels, type PrismaModels } from './prisma-models';
 
 /** An operation of Prisma, as its extensions receive it. */
 interface Operation {
@@ -67,4 +66,96 @@ function lacksKey(model: string, data: NewRow['data'], field: string): boolean {
     'LEAF_REQUEST_INVALID',
     `0 is not a valid key for ${model}.${field}; omit the field for a new ID.`,
   );
+}
+
+type Fields = Record<string, unknown>;
+
+/** A row that an operation creates. */
+interface NewRow {
+  readonly model: string;
+  readonly data: Fields;
+}
+
+/** The rows that an operation creates, in its nested writes as well, in the order of the arguments. */
+function newRows(models: PrismaModels, model: string, operation: string, args: unknown): NewRow[] {
+  const rows: NewRow[] = [];
+
+  /** The fields of a row, and the nested writes among them. */
+  function addFields(name: string, data: unknown): void {
+    const relations = models[name]?.relations ?? {};
+    for (const fields of objectsOf(data)) {
+      for (const [field, target] of Object.entries(relations)) {
+        for (const write of objectsOf(fields[field])) addWrite(target, write);
+      }
+    }
+  }
+
+  function addRows(name: string, data: unknown): void {
+    for (const row of objectsOf(data)) {
+      rows.push({ model: name, data: row });
+      addFields(name, row);
+    }
+  }
+
+  /** The operations on the rows at the other end of a relation. */
+  function addWrite(name: string, { create, createMany, connectOrCreate, upsert, update }: Fields): void {
+    addRows(name, create);
+    for (const { data } of objectsOf(createMany)) addRows(name, data);
+    for (const item of objectsOf(connectOrCreate)) addRows(name, item.create);
+    for (const item of objectsOf(upsert)) {
+      addRows(name, item.create);
+      addFields(name, item.update);
+    }
+    // The other end of a to-one relation may be updated without `data`, which may also be one of its fields.
+    for (const item of objectsOf(update)) addFields(name, isWrapped(item) ? item.data : item);
+  }
+
+  for (const { data, create, update } of objectsOf(args)) {
+    if (operation.startsWith('create')) addRows(model, data);
+    else addFields(model, data);
+    addRows(model, create);
+    addFields(model, update);
+  }
+  return rows;
+}
+
+function isWrapped(item: Fields): boolean {
+  return 'data' in item && Object.keys(item).every((key) => key === 'data' || key === 'where');
+}
+
+function objectsOf(value: unknown): Fields[] {
+  const items: unknown[] = Array.isArray(value) ? value : [value];
+  return items.filter((item): item is Fields => typeof item === 'object' && item !== null);
+}
+
+/** A model of the Prisma schema. A model without `tag` and `snowflake` has no key of Leaf. */
+export interface PrismaModel {
+  /** The tag whose segment IDs are the keys. */
+  readonly tag?: string;
+  /** The keys are snowflake IDs. */
+  readonly snowflake?: true;
+  /** The field of the key; `id` by default. */
+  readonly field?: string;
+  /** The relation fields through which rows are created, with the name of the model at their other end. */
+  readonly relations?: Readonly<Record<string, string>>;
+}
+
+/** Models by their name in the schema. */
+export type PrismaModels = Readonly<Record<string, PrismaModel>>;
+
+/** @throws LeafError `LEAF_CONFIG_INVALID`, `LEAF_TAG_INVALID` */
+function assertModels(models: PrismaModels): void {
+  for (const [name, { tag, snowflake, relations = {} }] of Object.entries(models)) {
+    if (tag !== undefined) assertTag(tag);
+    if (tag !== undefined && snowflake) throw invalid(`The Prisma model ${name} has both "tag" and "snowflake"`);
+    for (const [field, model] of Object.entries(relations)) {
+      if (!Object.hasOwn(models, model)) {
+        throw invalid(`${name}.${field} refers to the Prisma model ${model}, which is not listed`);
+      }
+    }
+  }
+}
+
+function invalid(problem: string): LeafError {
+  return new LeafError('LEAF_CONFIG_INVALID', `${problem}.`);
 }

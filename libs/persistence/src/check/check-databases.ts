@@ -1,11 +1,63 @@
-import type { Clock, Interleave, RandomSource } from '@leaf-ids/core';
+import { existsSync } from 'node:fs';
+import type { Clock, Interleave, RandomSource, TagRow } from '@leaf-ids/core';
+import { reasonOf } from '@leaf-ids/core/internal';
 import type { PersistenceModuleOptions } from '../module/persistence.module-definition';
-import { aloneFault, replaced, rosterFaults } from '../stores/roster-faults';
+import { aloneFault, type RecordedNames, replaced, rosterFaults } from '../stores/roster-faults';
 import { ShardRouter } from '../sharding/shard-router';
 import { shareFault } from '../sharding/shared-tags';
 import { behind, misplaced, sharesMissing } from '../sharding/tag-places';
-import type { CheckedTag, DatabaseReport } from './database-report';
-import { type DatabaseContents, readDatabase } from './read-database';
+import { hasTable } from '../schema/columns';
+import { createDatabaseNames, createTagStore } from '../database/create-store';
+import { DIALECTS } from '../dialects/dialects';
+import { parseDatabaseUrl } from '../database/database-url';
+import type { LeafDataSource } from '../database/leaf-data-source';
+import { openDatabase } from '../database/open-database';
+
+/** The contents of one database. */
+interface DatabaseContents {
+  readonly name: string;
+  /** Its URL without secrets. */
+  readonly database: string;
+  readonly state: 'ready' | 'new' | 'unusable';
+  readonly problem?: string;
+  readonly rows: readonly TagRow[];
+  /** Deleted tag → its first unallocated ID. */
+  readonly deleted: ReadonlyMap<string, bigint>;
+  /** The names of databases that it has on record. */
+  readonly names: RecordedNames;
+}
+
+const NOTHING = { rows: [], deleted: new Map<string, bigint>(), names: new Map() as RecordedNames };
+
+/** Reads a database without changing it; never rejects. */
+async function readDatabase(name: string, url: string, clock: Clock, random: RandomSource): Promise<DatabaseContents> {
+  const target = parseDatabaseUrl(url);
+  const found = { name, database: target.description };
+  if ('file' in target && target.file !== undefined && !existsSync(target.file))
+    return { ...found, ...NOTHING, state: 'new' };
+  const options = { target, migrate: false, attempts: 1, onCloseProblem: () => undefined };
+  try {
+    const dataSource = await openDatabase(options, clock, random);
+    try {
+      if (!(await hasTable(dataSource, DIALECTS[target.dialect].schema, 'leaf_alloc')))
+        return { ...found, ...NOTHING, state: 'new' };
+      return { ...found, state: 'ready', ...(await contentsOf(dataSource)) };
+    } finally {
+      await dataSource.destroy();
+    }
+  } catch (error) {
+    return { ...found, ...NOTHING, state: 'unusable', problem: reasonOf(error) };
+  }
+}
+
+async function contentsOf(dataSource: LeafDataSource): Promise<Pick<DatabaseContents, 'rows' | 'deleted' | 'names'>> {
+  const tags = createTagStore(dataSource);
+  return {
+    rows: await tags.list(),
+    deleted: await tags.listDeleted(),
+    names: await createDatabaseNames(dataSource).list(),
+  };
+}
 
 /** The name under which a single database is reported. */
 const SINGLE_DATABASE = 'database';
@@ -126,4 +178,41 @@ function rosterProblemsOf(found: readonly DatabaseContents[]): string[] {
     new Map(readable.map(({ name, names }) => [name, names])),
   );
   return [...faults.messages, ...faults.replaced.map(replaced)];
+}
+
+/** The result of `leaf-server check`. */
+export interface DatabaseReport {
+  /** Whether every tag is in the database that this configuration assigns to it, so that no tag restarts at 1. */
+  readonly ok: boolean;
+  readonly databases: readonly CheckedDatabase[];
+  /** Sorted by name; one entry for each row of a tag. */
+  readonly tags: readonly CheckedTag[];
+  /** Each problem and its remedy, in sentences. */
+  readonly problems: readonly string[];
+}
+
+export interface CheckedDatabase {
+  readonly name: string;
+  /** Its URL without secrets. */
+  readonly database: string;
+  /** `new`: the tables of Leaf are missing; the first start creates them. `unusable`: the database cannot be read. */
+  readonly state: 'ready' | 'new' | 'unusable';
+  readonly tags: number;
+  /** Number of deleted tags on record. */
+  readonly deleted: number;
+}
+
+export interface CheckedTag {
+  readonly tag: string;
+  /** The database that has the row. */
+  readonly database: string;
+  /** The database that this configuration assigns to the tag. */
+  readonly owner: string;
+  /** The first unallocated ID, decimal. */
+  readonly maxId: string;
+  /**
+   * `misplaced`: the tag is refused, because the database that owns it has no row. `left over`: IDs come from the row
+   * in the owner. `behind`: the row in the owner would issue IDs a second time.
+   */
+  readonly state: 'ok' | 'misplaced' | 'left over' | 'behind';
 }

@@ -1,5 +1,8 @@
 import { table, visible } from '@leaf-ids/core/internal';
-import type { DatabaseReport } from './database-report';
+import type { DatabaseReport } from './check-databases';
+import type { TagMoveReport } from './move-tags';
+import type { MovedTag, RemovalReport } from './remove-database';
+import type { RestoreReport } from './restore-database';
 
 /** Formats a report for a terminal: two tables, then the problems to fix. */
 export function reportText({ ok, databases, tags, problems }: DatabaseReport): string {
@@ -13,5 +16,51 @@ export function reportText({ ok, databases, tags, problems }: DatabaseReport): s
     '',
     ...(rows.length === 0 ? [] : [...table(['TAG', 'IN', 'BELONGS TO', 'NEXT ID', 'STATE'], rows), '']),
     ...verdict,
+  ].join('\n');
+}
+
+/** Formats a report for a terminal: a table of the tags, then what is left to do. */
+export function removalText({ database, dryRun, remaining, tags, assigned }: RemovalReport): string {
+  return [
+    ...movedText(tags, dryRun),
+    `${database}: moved ${tags.length} tags.`,
+    `Restart the servers with ${remaining.join(', ')} in the option segment.database.shards. Until then, they refuse the tags above.`,
+    ...(assigned.length === 0 ? [] : [`Remove ${assigned.join(', ')} from the option segment.database.shards.tags.`]),
+  ].join('\n');
+}
+
+/** As {@link removalText}, for tags that were moved to the databases that own them. */
+export function moveText({ dryRun, tags }: TagMoveReport): string {
+  if (tags.length === 0) return 'Nothing to move: no tag was found in a database that does not own it.';
+  return [
+    ...movedText(tags, dryRun),
+    `Moved ${tags.length} tags. Servers with other settings refuse them until they are restarted with these.`,
+  ].join('\n');
+}
+
+function movedText(tags: readonly MovedTag[], dryRun: boolean): string[] {
+  const cells = tags.map(({ tag, from, to, rows }) => [tag, from, to, String(rows)]);
+  return [
+    ...(tags.length === 0 ? [] : [...table(['TAG', 'FROM', 'TO', 'ROWS'], cells), '']),
+    ...(dryRun ? ['Dry run: nothing was changed.'] : []),
+  ];
+}
+
+/** Formats a report for a terminal: a table of the rows, then what is left to do. */
+export function restoreText({ database, dryRun, gap, rows, deleted, registry }: RestoreReport): string {
+  const used = rows.filter(({ state }) => state === 'used up').map(({ row }) => row);
+  const cells = rows.map(({ row, before, after, max = '-', state }) => [row, before, after, max, state]);
+  return [
+    ...(rows.length === 0 ? [] : [...table(['ROW', 'BACKUP', 'NEXT ID', 'MAX', 'STATE'], cells), '']),
+    ...(dryRun ? ['Dry run: nothing was changed.'] : []),
+    `${database}: moved ${rows.length} rows and ${deleted} records of deleted tags by at least ${gap} IDs.`,
+    ...(registry
+      ? ['Its worker registry has lost its history: servers wait up to 15 s once before they assign IDs.']
+      : []),
+    ...(used.length === 0
+      ? []
+      : [
+          `Used up: ${used.join(', ')}. Raise max of the tag; or, if you know the highest ID that was issued, load the backup again and run this command with --issued <tag>=<id>.`,
+        ]),
   ].join('\n');
 }

@@ -1,16 +1,18 @@
 import { type Clock, LeafError, type LeafErrorCode, type RandomSource } from '@leaf-ids/core';
 import { messageOf, retry, unlessAborted } from '@leaf-ids/core/internal';
+import type { DataSourceOptions } from 'typeorm';
+import { migrations } from '@leaf-ids/migrations';
 import { type ConnectionLimits, DEFAULT_LIMITS } from '../connections/connection-limits';
 import { FAULT } from '../connections/database-faults';
-import type { Dialect } from '../dialects/dialect';
+import type { CommonOptions, Dialect } from '../dialects/dialect';
 import { DIALECTS } from '../dialects/dialects';
 import { limitsOf } from '../dialects/url-parameters';
 import { assertColumns } from '../schema/columns';
-import { migrate, MigrationsLocked } from '../schema/migrate';
+import { migrate, MIGRATIONS_TABLE, MigrationsLocked } from '../schema/migrate';
 import { assertRights, assertTables } from '../schema/tables';
-import { dataSourceOptions } from './data-source-options';
 import type { DatabaseTarget } from './database-url';
 import { LeafDataSource } from './leaf-data-source';
+import { sharedOptions } from './shared-database';
 
 export interface OpenDatabaseOptions {
   readonly target: DatabaseTarget;
@@ -116,4 +118,18 @@ function closeWhenAborted(dataSource: LeafDataSource, opened: Promise<void>, sig
 /** Whether a retry may succeed without a change of configuration. */
 export function isNotUpYet(error: unknown, { session }: Dialect): boolean {
   return error instanceof MigrationsLocked || session.isNotUpYet(error);
+}
+
+/** The TypeORM options for a database. */
+export async function dataSourceOptions(target: DatabaseTarget, limits: ConnectionLimits): Promise<DataSourceOptions> {
+  // The logger `debug` is silent; the others print slow statements even with `logging: false`.
+  const common: CommonOptions = {
+    migrations,
+    migrationsTableName: MIGRATIONS_TABLE,
+    migrationsTransactionMode: 'all',
+    logging: false,
+    logger: 'debug',
+  };
+  if ('shared' in target) return sharedOptions(target, common, limits);
+  return DIALECTS[target.dialect].driver.options(target, common, limits);
 }

@@ -1,7 +1,6 @@
 import type { Statement } from '../connections/sql-database';
 import { MEMBERSHIP, STANDALONE } from './mysql-group-replication';
-import { NODE } from './mysql-galera';
-import { MYSQL_GUARD } from './mysql-guard';
+import { MYSQL_GUARD, NODE } from './mysql-guard';
 
 /** A server with these variables; every other statement returns `row`. */
 function server(variables: Record<string, string>, row: Record<string, unknown> = {}): Statement {

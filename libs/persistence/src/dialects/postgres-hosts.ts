@@ -3,7 +3,7 @@ import type { Client, ClientConfig } from 'pg';
 import { messageOf } from '@leaf-ids/core/internal';
 import type { ReadPassword } from '../connections/password';
 import type { HostAddress } from './dialect';
-import { missingDriver } from './missing-driver';
+import { missingDriver } from './server-driver';
 import { POSTGRES_SESSION } from './postgres-session';
 
 type Connect = (callback: (error: Error | null) => void) => void;

@@ -4,11 +4,10 @@ import { holdsExactly } from '../schema/columns';
 import { inTransaction, locked, MIGRATIONS_TABLE } from '../schema/migrate';
 import type { SchemaDialect } from '../schema/schema-dialect';
 import type { Dialect, ServerAddress } from './dialect';
-import { POSTGRES_GUARD } from './postgres-guard';
+import { POSTGRES_GUARD, POSTGRES_TAGS, POSTGRES_WORKERS } from './postgres-statements';
 import { clientAmong, loadPostgres } from './postgres-hosts';
 import { PostgresSegmentStore } from './postgres-segment-store';
 import { POSTGRES_SESSION, ROLE_SCHEMA } from './postgres-session';
-import { POSTGRES_TAGS, POSTGRES_WORKERS } from './postgres-statements';
 import { SERVER_ADVICE, tlsOptions } from './server-driver';
 import { parseServerUrl } from './server-url';
 

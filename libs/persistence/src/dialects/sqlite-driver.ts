@@ -1,4 +1,4 @@
-import { missingDriver } from './missing-driver';
+import { missingDriver } from './server-driver';
 
 /** The parts of a libsql database that Leaf uses; declared here because the package is optional. */
 export interface SqliteConnection {

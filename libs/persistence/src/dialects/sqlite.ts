@@ -9,9 +9,8 @@ import type { SchemaDialect } from '../schema/schema-dialect';
 import type { Dialect, FileAddress } from './dialect';
 import { loadSqlite, type SqliteConnection, type SqliteDriver } from './sqlite-driver';
 import { provideDatabaseFile } from './sqlite-file';
-import { SQLITE_GUARD } from './sqlite-guard';
+import { SQLITE_GUARD, SQLITE_TAGS, SQLITE_WORKERS } from './sqlite-statements';
 import { SqliteSegmentStore } from './sqlite-segment-store';
-import { SQLITE_TAGS, SQLITE_WORKERS } from './sqlite-statements';
 import { invalidUrl } from './url-parameters';
 
 /**

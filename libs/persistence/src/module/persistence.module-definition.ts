@@ -1,4 +1,4 @@
-import { ConfigurableModuleBuilder } from '@nestjs/common';
+import { ConfigurableModuleBuilder, type Logger } from '@nestjs/common';
 import type { DataSource } from 'typeorm';
 import {
   accepted,
@@ -20,8 +20,9 @@ import { parseDatabaseUrl } from '../database/database-url';
 import { sharedTarget } from '../database/shared-database';
 import { DURABILITY_SETTINGS } from '../dialects/dialects';
 import type { ShardMap } from '../sharding/shard-router';
+import { DEFAULT_FAILOVER_GAP_STEPS, type FailoverOptions } from '../failover/failover-guard';
 
-export interface CommonOptions {
+interface CommonOptions {
   /** Run pending migrations at start. */
   readonly migrate: boolean;
   /** Tag to create in a new, empty database; none by default. */
@@ -96,3 +97,17 @@ export const { ConfigurableModuleClass, MODULE_OPTIONS_TOKEN, ASYNC_OPTIONS_TYPE
 >({ alwaysTransient: true })
   .setClassMethodName('forRoot')
   .build();
+
+/** Logs problems while resources are closed. */
+export function closeProblem(logger: Logger): (step: string, problem: string) => void {
+  return (step, problem) => logger.error(`Stop: ${step}: ${problem}`);
+}
+
+/** Maps the options of the module to those of the guard, which logs a warning at a failover. */
+export function failoverOptions({ failoverGapSteps, maxStep }: CommonOptions, logger: Logger): FailoverOptions {
+  return {
+    gapSteps: failoverGapSteps ?? DEFAULT_FAILOVER_GAP_STEPS,
+    ...(maxStep === undefined ? {} : { maxStep }),
+    onFailover: (message) => logger.warn(message),
+  };
+}

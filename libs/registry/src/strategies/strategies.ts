@@ -1,23 +1,52 @@
-import type { Instance } from '@leaf-ids/core';
+import type { Instance, WorkerStore } from '@leaf-ids/core';
 import {
   both,
+  flag,
   LEASE_LIMITS,
   type LeaseLimits,
+  object,
   oneOf,
   record,
   refuseFaults,
   required,
   type Rule,
   rule,
+  type Rules,
+  text,
   whole,
+  workerStoreRule,
 } from '@leaf-ids/core/internal';
-import { type CustomOptions, customParts, customRule } from './custom';
+import { FixedPolicy } from '../policies/fixed-policy';
+import { PoolPolicy } from '../policies/pool-policy';
 import { database, type DatabaseOptions, mysql, type MysqlOptions } from './database';
 import { etcd, type EtcdOptions } from './etcd';
 import { kubernetes, type KubernetesOptions } from './kubernetes';
 import { local, type LocalOptions } from './local';
 import type { LeaseTimes, RegistrySettings, Strategy, StrategyContext, StrategyParts } from './strategy';
 import { zkNormal, type ZkNormalOptions, zkRecycle, type ZkRecycleOptions } from './zookeeper';
+
+/** A worker store of the application. */
+interface CustomOptions {
+  readonly strategy: 'custom';
+  readonly store: WorkerStore;
+  /** One record for each `ip:port`, or a pool. */
+  readonly policy: 'fixed' | 'pool';
+  /** Whether the store never loses a confirmed write. False by default: newcomers wait in a new registry. */
+  readonly remembers?: boolean;
+}
+
+const RULES: Rules<CustomOptions> = {
+  strategy: text,
+  store: required(workerStoreRule),
+  policy: required(oneOf('fixed', 'pool')),
+  remembers: flag,
+};
+
+const customRule = object(RULES);
+
+function customParts({ store, policy, remembers = false }: CustomOptions): StrategyParts {
+  return { store, policy: policy === 'pool' ? new PoolPolicy() : new FixedPolicy(), remembers };
+}
 
 type ListedOptions =
   LocalOptions | MysqlOptions | DatabaseOptions | ZkNormalOptions | ZkRecycleOptions | EtcdOptions | KubernetesOptions;
@@ -43,7 +72,7 @@ const STRATEGIES: { readonly [Name in StrategyName]: Strategy<OptionsOf<Name>> }
 export const STRATEGY_NAMES = Object.keys(STRATEGIES) as StrategyName[];
 
 /** A strategy with its options. */
-export interface BoundStrategy {
+interface BoundStrategy {
   readonly policy: 'fixed' | 'pool';
   readonly lease: LeaseTimes;
   create(context: StrategyContext): StrategyParts;

@@ -80,7 +80,7 @@ export const MUTATIONS = [
     rule: 'kubernetes: a replacement does not name the UID',
     edits: [
       {
-        file: 'libs/registry/src/stores/kubernetes/lease-object.ts',
+        file: 'libs/registry/src/stores/kubernetes/kubernetes-store.ts',
         find: "return { uid: uid ?? '-', resourceVersion: resourceVersion ?? '1' };",
         replace: "return { ...(uid === '' && { uid }), resourceVersion: resourceVersion ?? '1' };",
       },
@@ -128,7 +128,7 @@ export const MUTATIONS = [
     rule: 'segment: an allocation without an answer is repeated as if it had not been carried out',
     edits: [
       {
-        file: 'libs/core/src/segment/range-source.ts',
+        file: 'libs/core/src/segment/allocation/range-source.ts',
         find: 'const { from, to, step, maxStep, more, wentBack } = await answer;',
         replace: `const given = await answer;
       const count = given.to - given.from + 1n;
@@ -144,7 +144,7 @@ export const MUTATIONS = [
     rule: 'segment: a range that comes back is handed out',
     edits: [
       {
-        file: 'libs/core/src/segment/range-source.ts',
+        file: 'libs/core/src/segment/allocation/range-source.ts',
         find: 'if (from > this.highest) return;',
         replace: 'if (from > 0n) return;',
       },
@@ -180,18 +180,18 @@ export const MUTATIONS = [
     rule: 'strict tag: a statement takes one number more than calls wait, for the next call',
     edits: [
       {
-        file: 'libs/core/src/segment/strict-tag.ts',
+        file: 'libs/core/src/segment/buffer/strict-tag.ts',
         find: 'tryNext(): undefined {\n    return undefined;',
         replace:
           'private kept: bigint | undefined;\n\n  tryNext(): bigint | undefined {\n    const { kept } = this;\n    this.kept = undefined;\n    return kept;',
       },
       {
-        file: 'libs/core/src/segment/strict-tag.ts',
+        file: 'libs/core/src/segment/buffer/strict-tag.ts',
         find: 'this.asked = this.callers.next();',
         replace: 'this.asked = 1 + this.callers.next();',
       },
       {
-        file: 'libs/core/src/segment/strict-tag.ts',
+        file: 'libs/core/src/segment/buffer/strict-tag.ts',
         find: 'this.issued += this.callers.serve(range);',
         replace: 'const served = this.callers.serve(range);\n      this.issued += served;\n      this.kept = range.to;',
       },
@@ -218,7 +218,7 @@ export const MUTATIONS = [
         replace: 'const path = `/api/segment/range/${this.name}?size=${(this.size += 20)}`;',
       },
       {
-        file: 'libs/core/src/segment/caller-queue.ts',
+        file: 'libs/core/src/segment/buffer/caller-queue.ts',
         find: 'for (const caller of this.end()) {',
         replace:
           'const late = this.waiting.splice(0, rest.left > this.batch.length + 19 ? 2 : 0);\n    for (const caller of [...this.end(), ...late]) {',

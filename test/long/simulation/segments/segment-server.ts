@@ -9,9 +9,8 @@ import {
 } from '@leaf-ids/core';
 import { DEFAULT_SEGMENT_OPTIONS, SegmentIdGenerator } from '@leaf-ids/core/internal';
 import type { SqlDatabase } from '../../../../libs/persistence/src/connections/sql-database';
-import { SQLITE_GUARD } from '../../../../libs/persistence/src/dialects/sqlite-guard';
+import { SQLITE_GUARD, SQLITE_TAGS, SQLITE_WORKERS } from '../../../../libs/persistence/src/dialects/sqlite-statements';
 import { SqliteSegmentStore } from '../../../../libs/persistence/src/dialects/sqlite-segment-store';
-import { SQLITE_TAGS, SQLITE_WORKERS } from '../../../../libs/persistence/src/dialects/sqlite-statements';
 import { FailoverGuard, type GuardDialect } from '../../../../libs/persistence/src/failover/failover-guard';
 import type { Shard } from '../../../../libs/persistence/src/sharding/shard';
 import { ShardRouter } from '../../../../libs/persistence/src/sharding/shard-router';

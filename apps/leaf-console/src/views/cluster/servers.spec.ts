@@ -1,5 +1,5 @@
 import type { ClusterServer } from '../../monitor/views';
-import { databasesOf } from './databases';
+import { databasesOf } from './databases-view';
 import { expiredServers } from './expired-servers';
 import { ServerRates, sumOfRates } from './server-rates';
 import { selectServers, type ServerRow } from './server-sorting';

@@ -1,11 +1,18 @@
 import type { JSX } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
-import { decode, type Decoded, type IdFault, type Layout, parseId, DEFAULT_LAYOUT } from '../../ids/snowflake-layout';
+import {
+  bitFields,
+  decode,
+  type Decoded,
+  DEFAULT_LAYOUT,
+  type IdFault,
+  type Layout,
+  parseId,
+} from '../../ids/snowflake-layout';
 import { useConsole, useMonitor } from '../../state/context';
 import { hrefOf } from '../../state/route';
 import { CopyButton } from '../../ui/copy-button';
 import { Field } from '../../ui/field';
-import { BitsRow } from './bits-row';
 import { MomentRanges } from './moment-ranges';
 
 /** Decodes an ID. The URL contains the ID and can be shared. */
@@ -81,5 +88,35 @@ function Fields({ decoded, layout }: { readonly decoded: Decoded; readonly layou
         </div>
       ))}
     </dl>
+  );
+}
+
+interface BitsRowProps {
+  readonly id: bigint;
+  readonly decoded: Decoded;
+  readonly layout: Layout;
+}
+
+/** The 64 bits in four fields with proportional widths, with the values below. */
+function BitsRow({ id, decoded, layout }: BitsRowProps): JSX.Element {
+  const { t } = useConsole();
+  const labels = {
+    sign: [t.sign, '0'],
+    time: [t.timestamp, String(decoded.timestamp - layout.epoch)],
+    worker: [t.worker, String(decoded.workerId)],
+    sequence: [t.sequence, String(decoded.sequence)],
+  } as const;
+  return (
+    <div class="bits">
+      {bitFields(id, layout).map(({ name, bits }) => (
+        <div key={name} class={`bit-field bit-${name}`} style={{ flexGrow: bits.length }}>
+          <span class="bit-digits">{bits}</span>
+          <span class="bit-label">
+            {labels[name][0]} <small>{t.bitCount(bits.length)}</small>
+          </span>
+          <span class="bit-value">{labels[name][1]}</span>
+        </div>
+      ))}
+    </div>
   );
 }

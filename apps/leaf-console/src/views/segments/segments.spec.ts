@@ -1,6 +1,6 @@
 import { RateHistory } from '../../monitor/rate-history';
 import type { TagView } from '../../monitor/views';
-import { windowOf } from '../../ui/virtual-rows';
+import { windowOf } from '../../ui/virtual-table';
 import { shapeOf, urgencyOf } from './buffer-shape';
 import { selectTags } from './tag-order';
 

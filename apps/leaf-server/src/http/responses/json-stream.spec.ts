@@ -1,4 +1,4 @@
-import { jsonPages } from './json-stream';
+import { jsonPages } from './stream-body';
 import { PAGE } from './text-pages';
 
 const numbers = (count: number): number[] => Array.from({ length: count }, (_, index) => index);

@@ -3,7 +3,7 @@ import type { FastifyReply } from 'fastify';
 import { LeafError, type LeafErrorCode } from '@leaf-ids/core';
 import { codeOf, internalError, messageOf, sendProblem } from '@leaf-ids/core/internal';
 import { withVariables } from '../../config/option-variables';
-import { DATA_CSP } from './content-security';
+import { DATA_CSP } from './html';
 import type { LastFailure } from './last-failure';
 import { REQUEST_ID_HEADER, requestIdOf } from './request-id';
 

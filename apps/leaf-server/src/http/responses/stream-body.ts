@@ -3,6 +3,7 @@ import { Logger } from '@nestjs/common';
 import type { FastifyReply } from 'fastify';
 import { reasonOf } from '@leaf-ids/core/internal';
 import type { ChunkQueue } from './chunk-queue';
+import { textPages } from './text-pages';
 
 declare module 'fastify' {
   interface FastifyInstance {
@@ -50,4 +51,18 @@ export function writePieces(
   const next = (): void => chunks.add(() => writePieces(pieces, response, encoding, chunks));
   if (response.write(piece.value, encoding)) next();
   else response.once('drain', next);
+}
+
+/** Yields `head`, the comma-separated items in JSON, and `tail`, page by page. Skips items whose view is undefined. */
+export function jsonPages<Item>(
+  head: string,
+  items: Iterable<Item>,
+  toView: (item: Item) => object | undefined,
+  tail: string,
+): Generator<string, void, undefined> {
+  const toText = (item: Item): string | undefined => {
+    const view = toView(item);
+    return view && JSON.stringify(view);
+  };
+  return textPages(head, items, toText, tail, ',');
 }

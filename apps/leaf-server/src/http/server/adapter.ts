@@ -10,7 +10,7 @@ import type { Drain } from '../../lifecycle/drain';
 import type { OverloadCounts } from '../overload/overload-counts';
 import type { RequestCounts } from '../request-counts';
 import { networkOf } from '../../tokens/client-network';
-import type { TokenGuard } from '../../tokens/token-guard';
+import type { TokenGuard } from '../../tokens/token-check';
 import { AccessLog } from '../access-log';
 import { type FastPath, SEGMENT_ROUTE, SNOWFLAKE_ROUTE } from '../fast-path';
 import { Admission } from '../overload/admission';

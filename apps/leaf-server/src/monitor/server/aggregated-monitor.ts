@@ -1,16 +1,17 @@
 import { Injectable } from '@nestjs/common';
-import { Clock } from '@leaf-ids/core';
+import { Clock, type Peer } from '@leaf-ids/core';
+import type { RegistryStatus, SnowflakeStatus } from '@leaf-ids/id';
 import { ServerStatus } from '../../processes/server-status';
-import { ProcessBus, BusRequest } from '../../processes/process-bus';
+import { BusRequest, type Gathered, ProcessBus } from '../../processes/process-bus';
 import { Readiness } from '../../lifecycle/readiness';
 import { TakerAccess } from '../../takers/taker-access';
 import { ServerIdentity } from '../process/server-identity';
 import { PeerWatch } from '../sampling/peer-watch';
 import { Sampler } from '../sampling/sampler';
 import { Traffic } from '../sampling/traffic';
-import type { OverviewView, SnowflakeView } from '../views/views';
+import type { OverviewView, SnowflakeView, WorkerView } from '../views/views';
+import type { ProcessStatus } from '../../lifecycle/process-status';
 import { type ProcessOverview, toOverview } from './overview-view';
-import { toSnowflakeView } from './snowflake-view';
 
 const OVERVIEW = new BusRequest<undefined, ProcessOverview>('overview');
 
@@ -58,4 +59,43 @@ export class AggregatedMonitor {
       history: this.traffic.history(),
     };
   }
+}
+
+/** @param several whether the server has several processes: then a reason names its own */
+function toSnowflakeView(
+  { answers }: Gathered<ProcessStatus>,
+  { now, peers, several }: { readonly now: number; readonly peers: readonly Peer[]; readonly several: boolean },
+): SnowflakeView {
+  const workers = answers.flatMap(({ value: { leaf } }) =>
+    leaf.snowflake && leaf.registry ? [toWorkerView(leaf.snowflake, leaf.registry, peers)] : [],
+  );
+  const refused = answers.find(({ value: { leaf } }) => leaf.snowflake?.health.status === 'down');
+  const { code, message } = refused?.value.leaf.snowflake?.health ?? {};
+  return {
+    enabled: workers.length > 0,
+    now,
+    worker: workers[0] ?? null,
+    workers,
+    refusal:
+      code === undefined || message === undefined
+        ? null
+        : { code, detail: several ? `Process ${refused?.process ?? 0}: ${message}` : message },
+  };
+}
+
+function toWorkerView(snowflake: SnowflakeStatus, registry: RegistryStatus, peers: readonly Peer[]): WorkerView {
+  const { workerId, maxWorkerId, issued, layout, clockOffsetMs, backwardsSteps } = snowflake;
+  const { description, instance, floor, ceiling, horizonMs, lost, degradedReason, report } = registry;
+  return {
+    registry: description,
+    workerId: workerId ?? null,
+    ...{ maxWorkerId, instance, floor, ceiling, horizonMs },
+    lost: lost ?? null,
+    trouble: degradedReason ?? null,
+    report: { at: report.lastSuccessAt ?? null, failures: report.failures, error: report.lastError ?? null },
+    clock: { offsetMs: clockOffsetMs ?? null, backwardsSteps },
+    issued,
+    layout,
+    peers: peers.map(({ instance: peer, workerId: worker }) => ({ instance: peer, workerId: worker ?? null })),
+  };
 }

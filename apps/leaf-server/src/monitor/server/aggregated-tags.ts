@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { Clock } from '@leaf-ids/core';
-import { jsonPages } from '../../http/responses/json-stream';
+import { jsonPages } from '../../http/responses/stream-body';
 import { ProcessBus, BusRequest } from '../../processes/process-bus';
 import { SLICE, TagViews } from '../process/tag-views';
 import { TimeSlice } from '../sampling/time-slice';

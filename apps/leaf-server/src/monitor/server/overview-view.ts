@@ -1,11 +1,11 @@
-import { isServerReady, servingOf } from '../../processes/merge-status';
+import type { LeafModeHealth, LeafStatus } from '@leaf-ids/id';
+import { isServerReady, servingOf, worstOfProcesses } from '../../processes/merge-status';
 import type { Gathered } from '../../processes/process-bus';
 import { isReady, type ProcessStatus } from '../../lifecycle/process-status';
 import { type LatencyCounts, toLatencyView } from '../sampling/latency-window';
 import { round2 } from '../sampling/round-off';
 import type { TrafficCounts } from '../sampling/traffic';
-import type { HistoryView, OverviewView, ProcessView } from '../views/views';
-import { mergeParts, partViews } from './part-views';
+import type { HistoryView, OverviewView, PartView, ProcessView } from '../views/views';
 
 /** Report of one process. */
 export interface ProcessOverview {
@@ -102,4 +102,48 @@ function processView(process: number, overview: ProcessOverview): ProcessView {
     issued: issuedBy(overview),
     rate: { segment: rates.segment, snowflake: rates.snowflake },
   };
+}
+
+/** The parts of a process with their states. */
+function partViews({ drain, leaf }: ProcessStatus): PartView[] {
+  const { segment, database, snowflake, registry } = leaf;
+  const worker = snowflake?.workerId === undefined ? 'no worker' : `worker ${snowflake.workerId}`;
+  return [
+    part('segment', segment?.health, `${segment?.tags} ${segment?.tags === 1 ? 'tag' : 'tags'}`),
+    part('database', database?.health, database?.description),
+    part('snowflake', snowflake?.health, worker),
+    part('registry', registry?.health, `${registry?.description}, ${worker}`),
+    clock(leaf),
+    part('drain', drain),
+  ];
+}
+
+/** The worst of each part, and of which process it is. */
+function mergeParts(processes: readonly { readonly process: number; readonly value: PartView[] }[]): PartView[] {
+  const [first] = processes;
+  if (first === undefined || processes.length === 1) return first?.value ?? [];
+  return first.value.map(({ name }) => {
+    const parts = processes.flatMap(({ process, value }) =>
+      value.filter((each) => each.name === name).map((each) => ({ process, value: each })),
+    );
+    const { process, value: worst } = worstOfProcesses(parts);
+    const description = [...new Set(parts.map(({ value }) => value.description))].join(' · ');
+    return { ...worst, description, reason: worst.reason && `Process ${process}: ${worst.reason}` };
+  });
+}
+
+function clock({ snowflake }: LeafStatus): PartView {
+  const offset = snowflake?.clockOffsetMs;
+  const description =
+    offset === undefined
+      ? 'not compared with another clock'
+      : `${round2(Math.abs(offset))} ms ${offset < 0 ? 'behind' : 'ahead of'} the others at the start`;
+  const isBehind = snowflake?.health.code === 'LEAF_CLOCK_BACKWARDS';
+  return part('clock', isBehind ? snowflake.health : snowflake && { status: 'up' }, description);
+}
+
+/** @param health undefined of what is off */
+function part(name: PartView['name'], health: LeafModeHealth | undefined, description = ''): PartView {
+  if (health === undefined) return { name, status: 'off', description: '', reason: null };
+  return { name, status: health.status, description, reason: health.message ?? null };
 }

@@ -4,8 +4,7 @@ import type { AddressInfo } from 'node:net';
 import { SystemClock } from '@leaf-ids/core';
 import { serverClock } from '../shared/server-clock';
 import { EtcdClient } from './etcd-client';
-import { EtcdWorkerStore } from './etcd-store';
-import { formatVersion, parseVersion } from './etcd-keys';
+import { EtcdWorkerStore, formatVersion, parseVersion } from './etcd-store';
 
 const UNREACHABLE = { code: 'LEAF_REGISTRY_UNREACHABLE' };
 const header = { cluster_id: '1', member_id: '2', revision: '3' };

@@ -9,8 +9,7 @@ import {
   type WorkerRecord,
   WorkerStore,
 } from '@leaf-ids/core';
-import { holdersOf } from '@leaf-ids/core/internal';
-import { decodePoolRecord, encodePoolRecord } from './pool-record';
+import { holdersOf, isCount, isTime, parseObject } from '@leaf-ids/core/internal';
 import { unreadable } from './store-errors';
 
 /** A record as text. */
@@ -100,4 +99,20 @@ function parseEntry({ number, text = '', version }: PoolEntry): StoredWorker | u
   const record = decodePoolRecord(text);
   if (record === undefined || !/^(0|[1-9]\d{0,8})$/.test(number)) return undefined;
   return { workerId: Number(number), record, version };
+}
+
+/** The record of a pool as text: `{"state","ip","port","leaseId","ceiling","write"}`. */
+export function encodePoolRecord({ instance, leaseId = '', write, ceiling, free }: WorkerRecord): string {
+  const { ip, port } = instance;
+  return JSON.stringify({ state: free ? 'notuse' : 'inuse', ip, port: String(port), leaseId, ceiling, write });
+}
+
+/** @returns undefined if the text is not the record of a pool */
+export function decodePoolRecord(text: string): WorkerRecord | undefined {
+  const { state, ip, port, leaseId, ceiling, write = 0 } = parseObject(text);
+  const known = state === 'notuse' || state === 'inuse';
+  if (!known || typeof ip !== 'string' || typeof port !== 'string' || typeof leaseId !== 'string') return undefined;
+  if (!isTime(ceiling) || !isCount(write)) return undefined;
+  const instance = { ip, port: Number(port) };
+  return { instance, leaseId: leaseId === '' ? undefined : leaseId, write, ceiling, free: state === 'notuse' };
 }

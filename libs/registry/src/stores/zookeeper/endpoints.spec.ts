@@ -1,6 +1,5 @@
 import { systemRandom } from '@leaf-ids/core/internal';
-import { findEndpoints } from './endpoints';
-import { parseZookeeperAddress } from './zookeeper-address';
+import { findEndpoints, parseZookeeperAddress } from './zookeeper-address';
 
 describe('findEndpoints', () => {
   it('gives numeric addresses, each once', async () => {

@@ -1,8 +1,7 @@
 import { type Clock, LeafError, type RandomSource } from '@leaf-ids/core';
 import { messageOf, withinDeadline } from '@leaf-ids/core/internal';
-import { findEndpoints } from './endpoints';
+import { findEndpoints, type ZookeeperAddress, type ZookeeperAuth } from './zookeeper-address';
 import { locateNativeClient, type SessionIdentity } from './native-client';
-import type { ZookeeperAddress, ZookeeperAuth } from './zookeeper-address';
 import { ZookeeperConnection } from './zookeeper-connection';
 import { NativeFailure, SESSION_EXPIRED, ZookeeperFault } from './zookeeper-fault';
 

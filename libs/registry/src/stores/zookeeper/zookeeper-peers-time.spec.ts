@@ -4,7 +4,7 @@ import type { AddressInfo, Socket } from 'node:net';
 import { SystemClock } from '@leaf-ids/core';
 import { FakeClock } from '@leaf-ids/core/testing';
 import { isServerUrl } from '@leaf-ids/core/internal';
-import { askTime } from './zookeeper-peers-time';
+import { askTime } from './zookeeper-peers';
 
 const NOW = 1_732_000_000_000;
 

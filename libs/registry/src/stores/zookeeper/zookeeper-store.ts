@@ -13,8 +13,18 @@ import {
   WorkerStore,
 } from '@leaf-ids/core';
 import { unavailable, unreadable, unusable } from '../shared/store-errors';
-import { FORK, type NodeLayout, type NodeName, PLAIN, type ReadableLayout, SEQUENTIAL } from './node-layout';
-import { formatToken, NO_TOKEN, parseToken, type Token } from './token';
+import {
+  FORK,
+  formatToken,
+  NO_TOKEN,
+  type NodeLayout,
+  type NodeName,
+  parseToken,
+  PLAIN,
+  type ReadableLayout,
+  SEQUENTIAL,
+  type Token,
+} from './node-layout';
 import { isFault, ZookeeperFault, type ZookeeperFaultKind } from './zookeeper-fault';
 import type { ZookeeperNode } from './zookeeper-node';
 import { ZookeeperPeers } from './zookeeper-peers';

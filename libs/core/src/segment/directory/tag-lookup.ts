@@ -1,0 +1,79 @@
+import type { Clock } from '../../clock/clock';
+import { withinDeadline } from '../../util/deadline';
+import type { SegmentStore, TagEntry } from '../tags/segment-store';
+import { segmentUnavailable } from '../tags/tag-refusals';
+
+/** How long a missing tag is cached, in milliseconds. */
+const NOT_FOUND_MS = 1000;
+/** Maximum number of cached tags; the oldest is dropped first. */
+const NOT_FOUND_KEPT = 10_000;
+
+/** Negative cache: tags that the store did not have. Repeated calls for them do not reach the store. */
+class UnknownTags {
+  private readonly until = new Map<string, number>();
+
+  constructor(private readonly clock: Clock) {}
+
+  has(tag: string): boolean {
+    return (this.until.get(tag) ?? -Infinity) > this.clock.monotonic();
+  }
+
+  add(tag: string): void {
+    this.until.delete(tag);
+    this.until.set(tag, this.clock.monotonic() + NOT_FOUND_MS);
+    const [oldest = tag] = this.until.keys();
+    if (this.until.size > NOT_FOUND_KEPT) this.until.delete(oldest);
+  }
+}
+
+/**
+ * Looks up unknown tags in the store. Concurrent calls for a tag share one query, and a missing tag is cached for a
+ * short time.
+ */
+export class TagLookup {
+  private readonly running = new Map<string, Promise<TagEntry | undefined>>();
+  private readonly unknown: UnknownTags;
+
+  constructor(
+    private readonly store: SegmentStore,
+    private readonly clock: Clock,
+    private readonly waitMs: number,
+  ) {
+    this.unknown = new UnknownTags(clock);
+  }
+
+  /** @throws LeafError `LEAF_STORE_UNAVAILABLE`, or `LEAF_SEGMENT_UNAVAILABLE` past the wait limit */
+  find(tag: string): Promise<TagEntry | undefined> {
+    let running = this.running.get(tag);
+    if (running === undefined) {
+      running = this.ask(tag).finally(() => this.running.delete(tag));
+      this.running.set(tag, running);
+    }
+    return running;
+  }
+
+  private async ask(tag: string): Promise<TagEntry | undefined> {
+    if (this.unknown.has(tag)) return undefined;
+    // After the calls of this turn: a burst of them must not use up the time of the store.
+    await Promise.resolve();
+    const answer = this.store.findTag(tag);
+    const inTime = await withinDeadline(answer, this.clock.monotonic() + this.waitMs, this.clock);
+    if (!inTime) throw segmentUnavailable(tag, this.waitMs, undefined);
+    const found = await answer;
+    if (found === undefined) this.unknown.add(tag);
+    return found;
+  }
+}
+
+/** Calls `see` with each tag and the number of IDs that it has issued since it was loaded. */
+export type Survey = (see: (tag: string, issued: number) => void) => Promise<void>;
+
+/** The entries of `known` without tags that are gone, or that were created again and have not issued an ID since. */
+export async function usedOnly<Value>(known: ReadonlyMap<string, Value>, survey: Survey): Promise<Map<string, Value>> {
+  const used = new Map<string, Value>();
+  await survey((tag, issued) => {
+    const value = known.get(tag);
+    if (issued > 0 && value !== undefined) used.set(tag, value);
+  });
+  return used;
+}

@@ -1,0 +1,105 @@
+import { LeafError } from '../../errors/leaf-error';
+import { MAX_ID } from './id-range';
+
+export const ORDERS = ['relaxed', 'strict'] as const;
+/** `strict`: IDs ascend over all servers; `relaxed`: within each server. */
+export type TagOrder = (typeof ORDERS)[number];
+
+export const RESETS = ['daily', 'monthly', 'yearly'] as const;
+/** How often the numbers of a tag restart. */
+export type TagReset = (typeof RESETS)[number];
+
+/** The share of one database in a tag whose IDs several databases allocate. */
+export interface Interleave {
+  /** Number of databases that share the tag, 2 or more. */
+  readonly of: number;
+  /** Index of this database, 0 to `of` - 1: it has the blocks whose number modulo `of` is this. */
+  readonly remainder: number;
+  /** IDs per block, 1 or more. Equal in all databases; must never change. */
+  readonly block: number;
+}
+
+/** The settings of a tag that never change, because they determine its IDs. */
+export interface TagKind {
+  readonly order: TagOrder;
+  readonly reset: TagReset | undefined;
+  /** IANA time zone for `reset`. */
+  readonly zone: string | undefined;
+  readonly interleave: Interleave | undefined;
+}
+
+export const PLAIN_TAG: TagKind = { order: 'relaxed', reset: undefined, zone: undefined, interleave: undefined };
+
+/** Maximum of the step columns. */
+export const MAX_STEP = 2_147_483_647;
+/** Maximum number of databases of one tag. */
+export const MAX_INTERLEAVE = 1000;
+/** Maximum length of a time zone name, in characters. */
+export const MAX_ZONE = 64;
+
+/** The settings of a tag that may change. */
+export interface TagLimits {
+  readonly step?: number | undefined;
+  /** Maximum of the dynamic step, within the limit of the server. Equal to `step`: the step is fixed. */
+  readonly maxStep?: number | null | undefined;
+  /** The last ID that may be issued, 1 to 2^63 - 2. */
+  readonly max?: bigint | null | undefined;
+}
+
+/** Describes the first invalid setting of a tag; undefined if all are valid. */
+export function settingFault({ step, maxStep, max, ...kind }: TagLimits & Partial<TagKind>): string | undefined {
+  if (step !== undefined && !isWithin(step, MAX_STEP)) return `step must be a whole number from 1 to ${MAX_STEP}`;
+  if (!isNil(maxStep) && !isWithin(maxStep, MAX_STEP)) return `maxStep must be a whole number from 1 to ${MAX_STEP}`;
+  if (!isNil(maxStep) && step !== undefined && maxStep < step) return 'maxStep must not be less than step';
+  if (!isNil(max) && (max < 1n || max >= MAX_ID)) return `max must be a whole number from 1 to ${MAX_ID - 1n}`;
+  return kindFault({ ...kind, max });
+}
+
+function kindFault({ order, reset, zone, interleave, max }: Partial<TagKind> & TagLimits): string | undefined {
+  if (order !== undefined && !ORDERS.includes(order)) return `order must be one of ${ORDERS.join(', ')}`;
+  if (reset !== undefined && !RESETS.includes(reset)) return `reset must be one of ${RESETS.join(', ')}`;
+  if (zone !== undefined && reset === undefined) return 'zone requires reset';
+  if (zone !== undefined && !isZone(zone)) return `zone must be an IANA time zone such as Europe/Berlin, not ${zone}`;
+  if (interleave === undefined) return undefined;
+  if (order === 'strict' || reset !== undefined || !isNil(max)) {
+    return 'interleave cannot be combined with order strict, reset or max';
+  }
+  const { of, remainder, block } = interleave;
+  if (!isWithin(of, MAX_INTERLEAVE) || of < 2)
+    return `interleave.of must be a whole number from 2 to ${MAX_INTERLEAVE}`;
+  if (remainder !== 0 && !isWithin(remainder, of - 1)) return 'interleave.remainder must be a whole number below of';
+  return isWithin(block, MAX_STEP) ? undefined : `interleave.block must be a whole number from 1 to ${MAX_STEP}`;
+}
+
+/**
+ * Converts the columns of a row to a {@link TagKind}.
+ *
+ * @throws LeafError `LEAF_TAG_ROW_INVALID`
+ */
+export function tagKind(tag: string, kind: Record<keyof TagKind, unknown>): TagKind {
+  const read = { ...kind, order: kind.order ?? 'relaxed' } as TagKind;
+  const fault = kindFault(read);
+  if (fault === undefined) return read;
+  throw new LeafError(
+    'LEAF_TAG_ROW_INVALID',
+    `The row of tag "${tag}" in leaf_alloc is invalid: ${fault}. Correct its columns: docs/tags.md.`,
+  );
+}
+
+function isNil(value: unknown): value is null | undefined {
+  return value === null || value === undefined;
+}
+
+function isWithin(value: number, most: number): boolean {
+  return Number.isInteger(value) && value >= 1 && value <= most;
+}
+
+function isZone(zone: string): boolean {
+  if (zone.length > MAX_ZONE) return false;
+  try {
+    new Intl.DateTimeFormat('en', { timeZone: zone });
+    return true;
+  } catch {
+    return false;
+  }
+}
