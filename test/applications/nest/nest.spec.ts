@@ -5,7 +5,7 @@ import { ROOT } from '../../support/build';
 import { freePort } from '../../support/free-port';
 import { command, install, installPrograms, pack, writeJson } from '../../support/packages';
 
-const LIMIT_MS = 300_000;
+const LIMIT_MS = 900_000;
 const PACKAGES = [
   '@leaf-ids/core',
   '@leaf-ids/id',
