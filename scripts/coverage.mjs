@@ -17,7 +17,7 @@ const COUNTED = [
   // Types alone: there is nothing to be run.
   '!libs/core/src/segment/allocation/{buffer-context,tag-source}.ts',
   '!libs/core/src/snowflake/issue-window.ts',
-  '!libs/core/src/worker/claim-errors.ts',
+  '!libs/core/src/worker/worker-errors.ts',
   '!libs/registry/src/strategies/strategy.ts',
   // The program of another process, where its own tests run it.
   '!libs/registry/src/stores/zookeeper/native-host.ts',

@@ -15,12 +15,11 @@ import {
   textOr,
   whole,
 } from '@leaf-ids/core/internal';
-import type { LeafClientEvents } from './client-events';
 import { type ClientToken, tokenRule } from './http/http-connection';
-import type { PrefetchOptions } from './prefetch/prefetch-context';
+import type { LoadEvents, PrefetchOptions } from './prefetch/prefetch-context';
 import type { SnowflakePrefetchOptions } from './prefetch/snowflake-buffer';
 import type { EjectionOptions } from './servers/server-health';
-import { MODE_RULE, type SnowflakeWindowOptions, WINDOW_RULES } from './window/window-options';
+import { MODE_RULE, type SnowflakeWindowOptions, WINDOW_RULES, type WindowEvents } from './window/window-options';
 
 export interface LeafServerAddress {
   /** Base URL of the routes: `http://10.0.0.5:8080`, or `https://ids.example.org/leaf` behind a proxy. */
@@ -159,4 +158,35 @@ function serverFaults(servers: LeafClientOptions['servers'], name: string): stri
   if (servers.length === 0) return [`${name} must contain at least one server`];
   const urls = servers.map((server) => new URL(typeof server === 'string' ? server : server.url).href);
   return new Set(urls).size === urls.length ? [] : [`${name} must contain each server only once`];
+}
+
+/** Events for the log and the metrics of an application. Errors that a listener throws are ignored. */
+export interface LeafClientEvents extends LoadEvents, WindowEvents {
+  /** A server failed, and gets no requests for `forMs`. */
+  readonly onServerEjected: (url: string, error: unknown, forMs: number) => void;
+  readonly onServerReadmitted: (url: string) => void;
+}
+
+/** Wraps the listeners so that none of them throws. */
+export function safeEvents(events: Partial<LeafClientEvents>): LeafClientEvents {
+  return {
+    onServerEjected: harmless(events.onServerEjected),
+    onServerReadmitted: harmless(events.onServerReadmitted),
+    onLoad: harmless(events.onLoad),
+    onLoadFailed: harmless(events.onLoadFailed),
+    onExpired: harmless(events.onExpired),
+    onWindowAcquired: harmless(events.onWindowAcquired),
+    onWindowLost: harmless(events.onWindowLost),
+    onWindowFailed: harmless(events.onWindowFailed),
+  };
+}
+
+function harmless<A extends unknown[]>(listener: ((...args: A) => void) | undefined): (...args: A) => void {
+  return (...args) => {
+    try {
+      listener?.(...args);
+    } catch {
+      // A failing listener must not fail a call.
+    }
+  };
 }

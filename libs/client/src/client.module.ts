@@ -8,9 +8,8 @@ import {
 } from '@nestjs/common';
 import { IdService } from '@leaf-ids/core';
 import { flag, reasonOf, refuseFaults } from '@leaf-ids/core/internal';
-import type { LeafClientOptions } from './client-options';
+import type { LeafClientEvents, LeafClientOptions } from './client-options';
 import { LeafClient } from './leaf-client';
-import type { LeafClientEvents } from './client-events';
 
 /** Prefetches at the start, and closes the client at shutdown, after the application has stopped serving requests. */
 @Injectable()

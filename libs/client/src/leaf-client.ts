@@ -16,16 +16,14 @@ import {
   SystemClock,
 } from '@leaf-ids/core';
 import { assertCount, onlyNumber, systemRandom } from '@leaf-ids/core/internal';
-import { safeEvents } from './client-events';
-import { DEFAULT_CLIENT_OPTIONS, type LeafClientOptions } from './client-options';
-import { DirectRequests, DirectSnowflakes } from './direct-requests';
+import { DEFAULT_CLIENT_OPTIONS, type LeafClientOptions, safeEvents } from './client-options';
+import { DirectRequests, DirectSnowflakes, PeriodRequests } from './direct-requests';
 import { Requester, Semaphore } from './http/requester';
 import type { PrefetchView } from './prefetch/prefetch-buffer';
 import { SnowflakeBuffer } from './prefetch/snowflake-buffer';
 import { CallerLimit } from './prefetch/prefetch-context';
 import { type ResolvedOptions, resolveOptions } from './resolve-options';
 import type { Server, ServerView } from './servers/server';
-import { PeriodRequests } from './period-requests';
 import { ServerChoice } from './servers/server-choice';
 import { openServers } from './servers/open-servers';
 import type { SnowflakeSource } from './snowflake-source';

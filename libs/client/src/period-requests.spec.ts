@@ -1,6 +1,6 @@
 import { ClientRig } from '../../../test/support/http/client-rig';
 import { watch } from '../../../test/support/watch';
-import { PeriodRequests } from './period-requests';
+import { PeriodRequests } from './direct-requests';
 
 describe('PeriodRequests', () => {
   function answering(...answers: unknown[]): {

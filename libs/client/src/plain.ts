@@ -1,5 +1,5 @@
 // The exports that do not need Nest.
-export type { LeafClientEvents } from './client-events';
+export type { LeafClientEvents } from './client-options';
 export {
   DEFAULT_CLIENT_OPTIONS,
   type LeafClientOptions,

@@ -8,7 +8,7 @@ export type { IdFormat } from './format/id-format';
 export { IdPermutation, type IdPermutationOptions } from './format/id-permutation';
 export { PeriodFormat, type PeriodFormatOptions } from './format/period-format';
 export { PermutedFormat } from './format/permuted-format';
-export { PrefixedFormat } from './format/prefixed-format';
+export { PrefixedFormat } from './format/id-format';
 export { RadixFormat, type RadixFormatOptions } from './format/radix-format';
 export { SnowflakeDateFormat } from './format/snowflake-date-format';
 export { IdService, type PeriodNumber } from './service/id-service';

@@ -69,7 +69,7 @@ export type {
   TagVisit,
 } from './segment/allocation/segment-snapshot';
 export { DEFAULT_HOT_TAGS, HotTags } from './segment/directory/hot-tags';
-export { IdleRetries } from './segment/allocation/idle-retries';
+export { IdleRetries } from './segment/allocation/buffer-context';
 export { LoadTotals } from './segment/allocation/load-totals';
 export { table } from './util/visible-text';
 export { visible, visibleLines } from './util/visible-text';
@@ -79,7 +79,7 @@ export { SegmentIdGenerator } from './segment/segment-id-generator';
 export { InterleavedBlocks, type Block } from './segment/tags/interleaved-blocks';
 export { DEFAULT_SEGMENT_OPTIONS, SEGMENT_RULES, type SegmentOptions } from './segment/allocation/segment-options';
 export { MAX_BLOCKS, orRefusal, TagExhaustedError } from './segment/tags/segment-store';
-export { UsedSources } from './segment/allocation/used-sources';
+export { UsedSources } from './segment/allocation/tag-source';
 export { nextStep } from './segment/allocation/step-policy';
 export { type Survey, usedOnly } from './segment/directory/tag-lookup';
 export { periodicTag, unknownTag } from './segment/tags/tag-refusals';

@@ -9,17 +9,12 @@ export { SnowflakeService } from './snowflake/snowflake.service';
 export { EmbeddedIdService } from './runtime/embedded-id-service';
 export type { Health as LeafModeHealth, HealthStatus as LeafHealthStatus } from './runtime/health';
 export { IdModule } from './modules/id.module';
-export type {
-  IdModuleExtras,
-  IdModuleFactoryOptions,
-  IdModuleOptions,
-  NamedDataSource,
-} from './modules/id.module-definition';
+export type { IdModuleExtras, IdModuleFactoryOptions, IdModuleOptions, NamedDataSource } from './modules/id.module';
 export { Leaf, type LeafStores } from './runtime/leaf';
 export { LeafHealthIndicator, type LeafHealth } from './modules/leaf-health-indicator';
-export type { EmbeddedSnowflakeOptions, LeafOptions, OpenDataSource } from './options/leaf-options';
+export type { EmbeddedSnowflakeOptions, LeafOptions, OpenDataSource } from './options/mode-options';
 export type { MetricsRegistry } from './metrics/metric-set';
-export { type LeafMetricsOptions, registerLeafMetrics } from './metrics/register-leaf-metrics';
+export { type LeafMetricsOptions, registerLeafMetrics } from './metrics/leaf-metrics';
 export { RegistryModule } from './modules/registry.module';
 export { SegmentModule } from './modules/segment.module';
 export { SnowflakeModule } from './modules/snowflake.module';

@@ -1,6 +1,6 @@
 import { PrimaryColumn } from 'typeorm';
 import { assertTag } from '@leaf-ids/core/internal';
-import { addGeneratedKey, keyTypeOf } from './generated-key';
+import { addGeneratedKey, keyTypeOf } from './key-batch';
 import { IdTransformer, type KeyForm } from './id-transformer';
 
 export interface GeneratedKeyOptions {

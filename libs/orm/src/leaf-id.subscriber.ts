@@ -7,8 +7,7 @@ import {
   type QueryRunner,
 } from 'typeorm';
 import { IdService, LeafError } from '@leaf-ids/core';
-import { type GeneratedKey, generatedKeys } from './generated-key';
-import { KeyBatch, type Row } from './key-batch';
+import { type GeneratedKey, generatedKeys, KeyBatch, type Row } from './key-batch';
 import { UpsertGuard } from './upsert-guard';
 import { IdTransformer } from './id-transformer';
 

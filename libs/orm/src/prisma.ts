@@ -1,3 +1,3 @@
-export { formattedId } from './prisma/formatted-id';
+export { formattedId } from './prisma/leaf-keys';
 export { type LeafKeysExtension, leafKeys } from './prisma/leaf-keys';
 export type { PrismaModel, PrismaModels } from './prisma/leaf-keys';

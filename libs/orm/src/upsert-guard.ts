@@ -1,7 +1,6 @@
 import type { DataSource, EntityMetadata, QueryRunner } from 'typeorm';
 import { LeafError } from '@leaf-ids/core';
-import type { GeneratedKey } from './generated-key';
-import type { Row } from './key-batch';
+import type { GeneratedKey, Row } from './key-batch';
 
 /**
  * How an INSERT of TypeORM treats existing rows. It parses the SQL, because a subscriber receives only the text of a

@@ -4,11 +4,10 @@ import { RouteConfig } from '@nestjs/platform-fastify';
 import { TOKEN_NAME } from '../config/tokens';
 import { addressOf } from '../tokens/client-network';
 import { ClusterTokens } from '../tokens/cluster-tokens';
-import { FailureLimit } from '../tokens/failure-limit';
-import { TokenCheck, TokenGuard } from '../tokens/token-check';
+import { FailureLimit, TokenCheck, TokenGuard } from '../tokens/token-check';
 import { AdminTokens, bearerOf } from '../tokens/token-set';
 import { ApiBearerAuth } from '../openapi/decorators';
-import type { AdminRequest } from './actor';
+import type { AdminRequest } from './audit';
 
 const RULE = {
   needed:

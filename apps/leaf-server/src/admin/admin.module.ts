@@ -1,7 +1,7 @@
 import { Module } from '@nestjs/common';
 import { AdminGuard } from './admin.guard';
 import { Audit } from './audit';
-import { FailureLimit } from '../tokens/failure-limit';
+import { FailureLimit } from '../tokens/token-check';
 import { ServerAdmin } from './server-admin';
 import { ServerAdminController } from './server-admin.controller';
 import { TagAdmin } from './tag-admin';

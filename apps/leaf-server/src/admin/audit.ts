@@ -1,6 +1,23 @@
-import { Injectable, Logger } from '@nestjs/common';
+import { createParamDecorator, type ExecutionContext, Injectable, Logger } from '@nestjs/common';
 import { reasonOf } from '@leaf-ids/core/internal';
-import type { Actor } from './actor';
+import type { FastifyRequest } from 'fastify';
+
+/** Who makes a change, and from which address. */
+export interface Actor {
+  /** The name of the token. */
+  readonly name: string;
+  readonly address: string;
+}
+
+/** A request with a valid admin token. */
+export interface AdminRequest extends FastifyRequest {
+  actor: Actor;
+}
+
+/** The {@link Actor} of the request. Only behind the `AdminGuard`. */
+export const CurrentActor = createParamDecorator((_: unknown, context: ExecutionContext): Actor => {
+  return context.switchToHttp().getRequest<AdminRequest>().actor;
+});
 
 /** A change that was made. */
 interface Change {

@@ -1,7 +1,7 @@
 import { Controller, Delete, HttpCode, Post } from '@nestjs/common';
 import { ApiOperation, ApiProperty, ApiResponse, ApiSchema, ApiTags } from '../openapi/decorators';
 import { ApiProblems } from '../openapi/problems';
-import { type Actor, CurrentActor } from './actor';
+import { type Actor, CurrentActor } from './audit';
 import { AdminOnly, ClusterOrder } from './admin.guard';
 import { ServerAdmin } from './server-admin';
 

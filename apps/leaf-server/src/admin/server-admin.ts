@@ -1,8 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { broadcast, BusRequest, ProcessBus } from '../processes/process-bus';
 import { Drain } from '../lifecycle/drain';
-import type { Actor } from './actor';
-import { Audit } from './audit';
+import { type Actor, Audit } from './audit';
 
 /** True begins a drain, false ends it. */
 const DRAIN_ORDER = new BusRequest<boolean, void>('drain');

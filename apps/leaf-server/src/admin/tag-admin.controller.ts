@@ -14,7 +14,7 @@ import type { LeafConfig } from '../config/leaf-config';
 import { BodyPipe } from '../http/responses/body.pipe';
 import { ApiProblems, SEGMENT_PROBLEMS, TAG_ROW_PROBLEMS } from '../openapi/problems';
 import { ANY_TAG } from '../openapi/schemas';
-import { type Actor, CurrentActor } from './actor';
+import { type Actor, CurrentActor } from './audit';
 import { AdminOnly, ClusterOrder } from './admin.guard';
 import { TagAdmin } from './tag-admin';
 import type * as Bodies from './tag-bodies';

@@ -10,8 +10,7 @@ import {
 } from '@leaf-ids/core/internal';
 import { SegmentService } from '@leaf-ids/id';
 import { broadcast, BusRequest, ProcessBus } from '../processes/process-bus';
-import type { Actor } from './actor';
-import { Audit } from './audit';
+import { type Actor, Audit } from './audit';
 import type { NewTagBody, TagChangeBody } from './tag-bodies';
 
 const TAG_ADDED = new BusRequest<TagEntry, void>('tag added');

@@ -5,9 +5,8 @@ import { broadcast, BusRequest, ProcessBus } from '../processes/process-bus';
 import { ApiOperation, ApiParam, ApiProperty, ApiResponse, ApiSchema, ApiTags } from '../openapi/decorators';
 import { ApiProblems } from '../openapi/problems';
 import { TakerAccess } from '../takers/taker-access';
-import { type Actor, CurrentActor } from './actor';
+import { type Actor, Audit, CurrentActor } from './audit';
 import { AdminOnly } from './admin.guard';
-import { Audit } from './audit';
 
 @ApiSchema({ name: 'TakerBlock' })
 class BlockResponse {

@@ -2,8 +2,7 @@ import { Injectable } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { Clock } from '@leaf-ids/core';
 import { ClusterTokens } from '../tokens/cluster-tokens';
-import { FailureLimit } from '../tokens/failure-limit';
-import { TokenCheck, TokenGuard } from '../tokens/token-check';
+import { FailureLimit, TokenCheck, TokenGuard } from '../tokens/token-check';
 import { bearerOf } from '../tokens/token-set';
 
 const RULE = {

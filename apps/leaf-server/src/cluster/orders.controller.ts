@@ -1,6 +1,5 @@
 import { Body, Controller, HttpCode, Post } from '@nestjs/common';
-import type { Actor } from '../admin/actor';
-import { CurrentActor } from '../admin/actor';
+import { type Actor, CurrentActor } from '../admin/audit';
 import { AdminOnly } from '../admin/admin.guard';
 import { BodyPipe } from '../http/responses/body.pipe';
 import { ApiJsonBody, ApiOperation, ApiResponse, ApiTags } from '../openapi/decorators';

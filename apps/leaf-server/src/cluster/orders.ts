@@ -1,8 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { Clock, LeafError } from '@leaf-ids/core';
 import { forEachParallel, messageOf } from '@leaf-ids/core/internal';
-import type { Actor } from '../admin/actor';
-import { Audit } from '../admin/audit';
+import { type Actor, Audit } from '../admin/audit';
 import { ServerAdmin } from '../admin/server-admin';
 import { TagAdmin } from '../admin/tag-admin';
 import type { PeerRequest } from '../tokens/cluster-tokens';

@@ -6,7 +6,7 @@ import { localWorkerFaults } from './registry-settings';
 import { managementFaults } from './management';
 import { respFaults } from './resp';
 import { horizonOf, type Resolved } from './resolved';
-import { ANY } from './taker-quotas';
+import { ANY } from './tokens';
 import type { VariableName } from './variables';
 
 /** Faults that show only when settings are seen together. */

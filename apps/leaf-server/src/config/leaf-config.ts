@@ -6,8 +6,7 @@ import { firstAddress, type HostAddresses, messageOf, nearestName } from '@leaf-
 import { leaseOf, policyOf, type StrategyName } from '@leaf-ids/registry';
 import type { SegmentModuleOptions, SnowflakeModuleOptions } from '@leaf-ids/id';
 import { FIRST_TAG } from '@leaf-ids/persistence';
-import type { TakerRules } from './taker-quotas';
-import type { NamedToken } from './tokens';
+import type { NamedToken, TakerRules } from './tokens';
 import type { HttpLimits } from './http-limits';
 import { anyAddress, unreachableHost } from './addresses';
 import { contradictions } from './contradictions';

@@ -1,6 +1,6 @@
 import { messageOf } from '@leaf-ids/core/internal';
 import { loadConfig } from './leaf-config';
-import { takerQuotas } from './taker-quotas';
+import { takerQuotas } from './tokens';
 
 describe('takerQuotas', () => {
   it('reads tags and IDs per second by name', () => {

@@ -1,8 +1,7 @@
 import { DEFAULT_SNOWFLAKE_MODULE_OPTIONS } from '@leaf-ids/id/internal';
 import { ID_VARIABLES } from './id-variables';
 import { addresses, flag, integer, oneOf, processes, ratio, text } from './parsers';
-import { takerQuotas } from './taker-quotas';
-import { adminTokens, clusterTokens, takerTokens, workerTokens } from './tokens';
+import { adminTokens, clusterTokens, takerQuotas, takerTokens, workerTokens } from './tokens';
 import { TRACING_VARIABLES } from './tracing-variables';
 import { neverEmpty, variable } from './variable';
 

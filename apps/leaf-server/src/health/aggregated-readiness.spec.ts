@@ -1,8 +1,7 @@
 import type { LeafModeHealth } from '@leaf-ids/id';
-import type { ServerStatus } from '../processes/server-status';
+import type { ServerStatus } from '../processes/merge-status';
 import { SingleProcess } from '../processes/process-bus';
-import type { ProcessReadiness } from '../lifecycle/process-status';
-import type { Readiness } from '../lifecycle/readiness';
+import type { ProcessReadiness, Readiness } from '../lifecycle/readiness';
 import { AggregatedReadiness, type Mode } from './aggregated-readiness';
 
 const UP: LeafModeHealth = { status: 'up' };

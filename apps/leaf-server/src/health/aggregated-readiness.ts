@@ -1,9 +1,7 @@
 import { Injectable } from '@nestjs/common';
-import { mergeReadiness, type ServerHealth } from '../processes/merge-status';
-import { ServerStatus } from '../processes/server-status';
+import { mergeReadiness, type ServerHealth, ServerStatus } from '../processes/merge-status';
 import { type Gathered, ProcessBus } from '../processes/process-bus';
-import { type ProcessReadiness, readinessOf } from '../lifecycle/process-status';
-import { Readiness } from '../lifecycle/readiness';
+import { type ProcessReadiness, Readiness, readinessOf } from '../lifecycle/readiness';
 
 export type Mode = 'segment' | 'snowflake';
 

@@ -1,8 +1,7 @@
 import { Module } from '@nestjs/common';
 import { PeriodController } from './period.controller';
 import { SegmentController } from './segment.controller';
-import { SnowflakeController } from './snowflake.controller';
-import { TimeController } from './time.controller';
+import { SnowflakeController, TimeController } from './snowflake.controller';
 
 @Module({ controllers: [SegmentController, PeriodController, SnowflakeController, TimeController] })
 export class IdsModule {}

@@ -10,9 +10,8 @@ import { ApiOperation, ApiParam, ApiProperty, ApiPropertyOptional, ApiResponse, 
 import { ApiProblems, SEGMENT_PROBLEMS } from '../openapi/problems';
 import { ApiSizeAndNonce, ID, ID_TEXT, NONCE_ECHO, TAG } from '../openapi/schemas';
 import { rangesText } from '../http/responses/batch-text';
-import { BatchAnswer } from './batch-answer';
+import { BatchAnswer, oneId } from './id-text';
 import { GivenSize, parseNonce, parseSize } from './parameters';
-import { oneId } from './id-text';
 import { TakesIds } from './takes-ids';
 
 class SegmentBatch {

@@ -1,6 +1,6 @@
 import { Controller, Get, Inject, Param, Query, Res } from '@nestjs/common';
 import type { FastifyReply } from 'fastify';
-import { MAX_BATCH_SIZE } from '@leaf-ids/core';
+import { Clock, MAX_BATCH_SIZE } from '@leaf-ids/core';
 import { assertTag, NONCE_PARAMETER } from '@leaf-ids/core/internal';
 import { EmbeddedIdService } from '@leaf-ids/id';
 import { LEAF_CONFIG } from '../config/config.module';
@@ -8,10 +8,32 @@ import type { LeafConfig } from '../config/leaf-config';
 import { ApiOperation, ApiParam, ApiProperty, ApiResponse, ApiTags } from '../openapi/decorators';
 import { ApiProblems, SNOWFLAKE_PROBLEMS } from '../openapi/problems';
 import { ApiSizeAndNonce, ID, ID_TEXT, KEY, MOMENT, NONCE_ECHO } from '../openapi/schemas';
-import { BatchAnswer } from './batch-answer';
-import { oneId, parseId } from './id-text';
+import { BatchAnswer, oneId, parseId } from './id-text';
 import { GivenSize, parseNonce, parseSize } from './parameters';
 import { TakesIds } from './takes-ids';
+
+class Time {
+  @ApiProperty({ type: 'integer', description: 'Unix milliseconds.', example: 1732000000000 })
+  readonly now!: number;
+}
+
+/** The clock of this server, for the startup check of its peers. */
+@Controller('api/internal')
+@ApiTags('Watching')
+export class TimeController {
+  constructor(private readonly clock: Clock) {}
+
+  @Get('time')
+  @ApiOperation({
+    operationId: 'time',
+    summary: 'The clock of this server',
+    description: 'Peers compare their clocks with it at startup.',
+  })
+  @ApiResponse({ status: 200, description: 'The current time.', type: Time })
+  time(): Time {
+    return { now: this.clock.now() };
+  }
+}
 
 class SnowflakeBatch {
   @ApiProperty(KEY)

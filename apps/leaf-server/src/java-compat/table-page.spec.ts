@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { PAGE } from '../http/responses/text-pages';
+import { PAGE } from '../http/responses/html';
 import { type Cell, type Table, TABLE_PAGE_CSP, tablePage } from './table-page';
 
 function table(title: string, columns: string[], rows: Cell[][]): Table<Cell[]> {

@@ -1,6 +1,5 @@
 import { createHash } from 'node:crypto';
-import { html, Html } from '../http/responses/html';
-import { textPages } from '../http/responses/text-pages';
+import { html, Html, textPages } from '../http/responses/html';
 
 export type Cell = string | number;
 

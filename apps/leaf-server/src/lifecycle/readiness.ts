@@ -1,10 +1,10 @@
 import type { Server } from 'node:http';
 import { Injectable } from '@nestjs/common';
 import { HttpAdapterHost } from '@nestjs/core';
-import { Leaf } from '@leaf-ids/id';
+import { Leaf, type LeafModeHealth, type LeafReadiness, type LeafStatus } from '@leaf-ids/id';
+import { worstOf } from '@leaf-ids/id/internal';
 import { withVariables } from '../config/option-variables';
 import { Drain } from './drain';
-import { isReady, type ProcessReadiness, type ProcessStatus } from './process-status';
 
 /** Whether requests may come to this process. */
 @Injectable()
@@ -33,4 +33,31 @@ export class Readiness {
   status(): ProcessStatus {
     return { ...this.current(), leaf: withVariables(this.leaf.status()) };
   }
+}
+
+/** Whether one process of the server is ready, as plain data: probes read this. */
+export interface ProcessReadiness {
+  /** Whether it takes connections. One that takes the place of another process waits until it is ready. */
+  readonly listening: boolean;
+  /** Down while it wants no more requests. */
+  readonly drain: LeafModeHealth;
+  readonly leaf: LeafReadiness;
+}
+
+/** The status of one process, as plain data: metrics, monitor and console read this. */
+export interface ProcessStatus extends ProcessReadiness {
+  readonly leaf: LeafStatus;
+}
+
+/** The parts that decide whether requests may come. */
+export function readinessOf({ drain, leaf: { segment, snowflake } }: ProcessReadiness): Record<string, LeafModeHealth> {
+  return {
+    drain,
+    ...(segment && { segment: segment.health }),
+    ...(snowflake && { snowflake: snowflake.health }),
+  };
+}
+
+export function isReady(status: ProcessReadiness): boolean {
+  return worstOf(Object.values(readinessOf(status))) !== 'down';
 }

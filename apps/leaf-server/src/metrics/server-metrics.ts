@@ -4,7 +4,7 @@ import type { LeafLogger } from '../config/logging';
 import type { OverloadCounts } from '../http/overload/overload-counts';
 import type { RequestCounts } from '../http/request-counts';
 import type { Exhaustion } from '../monitor/sampling/exhaustion';
-import { isReady, type ProcessStatus } from '../lifecycle/process-status';
+import { isReady, type ProcessStatus } from '../lifecycle/readiness';
 
 /** Sources of the metrics of a server, besides those of its IDs. */
 export interface ServerFigures {

@@ -1,7 +1,7 @@
 import { Module } from '@nestjs/common';
 import { MonitorController } from './monitor.controller';
 import { ServerIdentity } from './process/server-identity';
-import { TagChangeFeed } from './process/tag-change-feed';
+import { TagChangeFeed } from './process/tag-change-log';
 import { TagViews } from './process/tag-views';
 import { Exhaustion } from './sampling/exhaustion';
 import { IssueRates } from './sampling/issue-rates';

@@ -1,5 +1,5 @@
 import type { LeafModeHealth, LeafStatus } from '@leaf-ids/id';
-import type { ProcessStatus } from '../lifecycle/process-status';
+import type { ProcessStatus } from '../lifecycle/readiness';
 import { isServerReady, mergeReadiness, servingOf } from './merge-status';
 
 const UP: LeafModeHealth = { status: 'up' };

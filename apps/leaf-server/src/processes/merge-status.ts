@@ -1,6 +1,31 @@
 import type { LeafModeHealth } from '@leaf-ids/id';
-import { isReady, type ProcessReadiness, readinessOf } from '../lifecycle/process-status';
-import type { Gathered } from './process-bus';
+import { Injectable } from '@nestjs/common';
+import { isReady, type ProcessReadiness, type ProcessStatus, Readiness, readinessOf } from '../lifecycle/readiness';
+import { BusRequest, type Gathered, ProcessBus } from './process-bus';
+
+const STATUS = new BusRequest<undefined, ProcessStatus>('status');
+const READINESS = new BusRequest<undefined, ProcessReadiness>('readiness');
+
+/** The status of each process of this server. */
+@Injectable()
+export class ServerStatus {
+  constructor(
+    private readonly bus: ProcessBus,
+    readiness: Readiness,
+  ) {
+    bus.serve(STATUS, () => readiness.status());
+    bus.serve(READINESS, () => readiness.current());
+  }
+
+  gather(): Promise<Gathered<ProcessStatus>> {
+    return this.bus.ask(STATUS, undefined);
+  }
+
+  /** Readiness for probes; its cost does not depend on the number of tags. */
+  gatherReadiness(): Promise<Gathered<ProcessReadiness>> {
+    return this.bus.ask(READINESS, undefined);
+  }
+}
 
 type OfProcess<Value> = Gathered<Value>['answers'][number];
 

@@ -1,5 +1,5 @@
 import { type DynamicModule, Module } from '@nestjs/common';
-import { ServerStatus } from './server-status';
+import { ServerStatus } from './merge-status';
 import { SharedState } from './shared-state';
 import { ProcessBus } from './process-bus';
 

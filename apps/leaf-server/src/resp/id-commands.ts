@@ -4,8 +4,7 @@ import type { OverloadCounts, RefusalReason } from '../http/overload/overload-co
 import { overloaded } from '../http/overload/overload-responder';
 import { parseId } from '../ids/id-text';
 import { parseSize } from '../ids/parameters';
-import type { IdQuota } from '../takers/id-quota';
-import type { TakerAccess } from '../takers/taker-access';
+import type { IdQuota, TakerAccess } from '../takers/taker-access';
 import { command, type Commands, type Reply } from './command-table';
 import { array, bulk, integer, map } from './replies';
 import type { Session } from './session';

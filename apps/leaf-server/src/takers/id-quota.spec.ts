@@ -1,5 +1,5 @@
 import { FakeClock } from '@leaf-ids/core/testing';
-import { IdQuota } from './id-quota';
+import { IdQuota } from './taker-access';
 
 describe('IdQuota', () => {
   let clock: FakeClock;

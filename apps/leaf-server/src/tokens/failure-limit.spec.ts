@@ -1,5 +1,5 @@
 import { FakeClock } from '@leaf-ids/core/testing';
-import { FailureLimit } from './failure-limit';
+import { FailureLimit } from './token-check';
 
 function fail(limit: FailureLimit, address: string, times: number): number[] {
   return Array.from({ length: times }, () => limit.fail(address));

@@ -1,12 +1,45 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
+import type { IncomingHttpHeaders } from 'node:http';
 import { Logger } from '@nestjs/common';
+import type * as Api from '@opentelemetry/api';
 import type { Attributes, Context, Span } from '@opentelemetry/api';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { type Clock, LeafError } from '@leaf-ids/core';
 import { messageOf, withinDeadline } from '@leaf-ids/core/internal';
 import type { TracingConfig } from '../config/tracing';
 import { loadSdk, type Sdk } from './sdk';
-import { readTraceparent } from './traceparent';
+
+/** version, trace, parent, flags; a later version may have more. */
+const TRACEPARENT = /^(?!ff)([\da-f]{2})-(?!0{32})([\da-f]{32})-(?!0{16})([\da-f]{16})-([\da-f]{2})(-.*)?$/;
+
+interface Traceparent {
+  readonly traceId: string;
+  readonly spanId: string;
+  readonly flags: number;
+}
+
+/** The W3C header `traceparent`; undefined if it is missing or invalid. */
+export function parseTraceparent({ traceparent }: IncomingHttpHeaders): Traceparent | undefined {
+  const found = typeof traceparent === 'string' ? TRACEPARENT.exec(traceparent.trim()) : null;
+  if (found === null) return undefined;
+  const [, version = '', traceId = '', spanId = '', flags = '', more] = found;
+  return version === '00' && more !== undefined ? undefined : { traceId, spanId, flags: parseInt(flags, 16) };
+}
+
+/** The caller's span, of the W3C headers `traceparent` and `tracestate`; none if they are invalid. */
+export function readTraceparent(headers: IncomingHttpHeaders, api: typeof Api): Api.Context {
+  const parent = parseTraceparent(headers);
+  if (parent === undefined) return api.ROOT_CONTEXT;
+  const { traceId, spanId, flags } = parent;
+  const { tracestate } = headers;
+  return api.trace.setSpanContext(api.ROOT_CONTEXT, {
+    traceId,
+    spanId,
+    traceFlags: flags & api.TraceFlags.SAMPLED,
+    isRemote: true,
+    ...(typeof tracestate === 'string' ? { traceState: api.createTraceState(tracestate) } : {}),
+  });
+}
 
 /** Tells once when traces begin to be lost, and once when they are delivered again. */
 class Deliveries {

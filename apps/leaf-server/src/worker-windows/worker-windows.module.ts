@@ -3,7 +3,7 @@ import { Clock } from '@leaf-ids/core';
 import { LEAF_CONFIG } from '../config/config.module';
 import type { LeafConfig } from '../config/leaf-config';
 import { workerTokens } from '../config/tokens';
-import { FailureLimit } from '../tokens/failure-limit';
+import { FailureLimit } from '../tokens/token-check';
 import { TokenFile } from '../tokens/token-file';
 import { WorkerGuard, WorkerTokens } from './worker.guard';
 import { WorkersController } from './workers.controller';

@@ -5,8 +5,7 @@ import { Leaf } from '@leaf-ids/id';
 import { policyOf, STRATEGY_NAMES } from '@leaf-ids/registry';
 import { LEAF_CONFIG } from '../config/config.module';
 import type { LeafConfig } from '../config/leaf-config';
-import { FailureLimit } from '../tokens/failure-limit';
-import { TokenCheck, TokenGuard } from '../tokens/token-check';
+import { FailureLimit, TokenCheck, TokenGuard } from '../tokens/token-check';
 import { AdminTokens, bearerOf, TokenSet } from '../tokens/token-set';
 
 /** The tokens of processes that acquire worker IDs. */

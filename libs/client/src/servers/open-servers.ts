@@ -1,5 +1,5 @@
 import type { Clock, RandomSource } from '@leaf-ids/core';
-import type { LeafClientEvents } from '../client-events';
+import type { LeafClientEvents } from '../client-options';
 import { HttpConnection } from '../http/http-connection';
 import type { ResolvedOptions } from '../resolve-options';
 import { Server } from './server';

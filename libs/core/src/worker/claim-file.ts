@@ -1,4 +1,4 @@
-import type { ClaimContext } from './claim-errors';
+import type { ClaimContext } from './worker-errors';
 import { formatInstance } from './instance';
 import type { LeaseHolder } from './lease-holder';
 import type { RegistryHistory } from './registry-memory';

@@ -1,6 +1,6 @@
 import { hasCode, LeafError } from '../errors/leaf-error';
 import { formatTime } from '../util/json';
-import type { ClaimContext } from './claim-errors';
+import type { ClaimContext } from './worker-errors';
 import { formatInstance } from './instance';
 import type { LeaseHolder, Wait } from './lease-holder';
 import type { RegistryDocument } from './registry-document';

@@ -1,5 +1,5 @@
 import { hasCode, type LeafError, reasonOf } from '../errors/leaf-error';
-import { type ClaimContext, type ClaimStart, endsLease, leaseLost, recordContested } from './claim-errors';
+import { type ClaimContext, type ClaimStart, endsLease, leaseLost, recordContested } from './worker-errors';
 import { fileRecordOf } from './claim-file';
 import type { LeaseHolder } from './lease-holder';
 import { isAnswerOf, isSameHistory, type OpenRegistry, type RegistryHistory } from './registry-memory';

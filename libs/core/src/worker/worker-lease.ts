@@ -2,7 +2,7 @@ import type { Clock } from '../clock/clock';
 import { codeOf, LeafError, messageOf } from '../errors/leaf-error';
 import { PeriodicTask, type PeriodicTaskSnapshot } from '../util/periodic-task';
 import type { IssueWindow, Term } from '../snowflake/issue-window';
-import { endsLease } from './claim-errors';
+import { endsLease } from './worker-errors';
 import { formatInstance, type Instance } from './instance';
 import { LeaseHolder } from './lease-holder';
 import type { WorkerClaim } from './worker-claim';

@@ -1,6 +1,6 @@
 import { hasCode, LeafError } from '../errors/leaf-error';
 import { assertOptions } from '../util/options';
-import { type ClaimContext, recordContested } from './claim-errors';
+import { type ClaimContext, recordContested } from './worker-errors';
 import { checkClock, type ClockCheck } from './clock-check';
 import { startFromFile } from './file-start';
 import { formatInstance } from './instance';

@@ -10,7 +10,7 @@ import {
   windowLost,
   windowNotFound,
   windowsUsedUp,
-} from './window-errors';
+} from './worker-errors';
 import { WindowHolder, type WindowRecord, windowOf } from './window-holder';
 import type { WorkerClaim } from './worker-claim';
 import type { WorkerRegistry } from './worker-registry';

@@ -1,6 +1,7 @@
 import type { LeafStatus, RegistryStatus, SegmentStatus, SnowflakeStatus } from '../runtime/status';
-import type { HistogramSample, Metric, Sample } from './metric-set';
-import { OTHER_TAGS, type TagFigures, type TagsReading } from './tag-series';
+import type { EmbeddedIdService } from '../runtime/embedded-id-service';
+import { addMetrics, type HistogramSample, type Metric, type MetricsRegistry, type Sample } from './metric-set';
+import { OTHER_TAGS, type TagFigures, TagSeries, type TagsReading } from './tag-series';
 
 /** The source of the metrics. */
 export interface LeafFigures {
@@ -10,7 +11,7 @@ export interface LeafFigures {
 }
 
 /** A metric, exposed only when its part is enabled. */
-export type LeafMetric = Metric<LeafFigures> & { readonly part?: 'segment' | 'snowflake' };
+type LeafMetric = Metric<LeafFigures> & { readonly part?: 'segment' | 'snowflake' };
 
 /** Every metric of a runtime, for servers and for applications. */
 export const LEAF_METRICS: readonly LeafMetric[] = [
@@ -208,4 +209,25 @@ function issued({ status, tags }: LeafFigures): Sample[] {
   const samples = segments.map(({ tag, issued: value }) => ({ labels: { mode: 'segment', tag }, value }));
   if (status.snowflake === undefined) return samples;
   return [...samples, { labels: { mode: 'snowflake', tag: '' }, value: status.snowflake.issued }];
+}
+
+export interface LeafMetricsOptions {
+  /** Replaces the prefix `leaf_` of every name, for a second Leaf in one process. */
+  readonly prefix?: string;
+}
+
+/**
+ * Adds the metrics of docs/metrics.md to a registry of prom-client. They are read at each scrape, and add no cost to
+ * the issue of IDs.
+ *
+ * @example await registerLeafMetrics(register, app.get(EmbeddedIdService));
+ */
+export function registerLeafMetrics(
+  registry: MetricsRegistry,
+  ids: EmbeddedIdService,
+  { prefix }: LeafMetricsOptions = {},
+): Promise<void> {
+  const tags = ids.segmentService && new TagSeries(ids.segmentService.generator);
+  addMetrics(registry, metricsOf(ids.status()), () => ({ status: ids.status(), tags: tags?.read() }), prefix);
+  return Promise.resolve();
 }

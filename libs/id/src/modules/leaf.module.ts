@@ -19,9 +19,8 @@ import { SegmentService } from '../segment/segment.service';
 import { SnowflakeService } from '../snowflake/snowflake.service';
 import { EmbeddedIdService } from '../runtime/embedded-id-service';
 import { Leaf } from '../runtime/leaf';
+import { type LeafOptions, persistenceOptions } from '../options/mode-options';
 import { LeafHealthIndicator } from './leaf-health-indicator';
-import type { LeafOptions } from '../options/leaf-options';
-import { persistenceOptions } from '../options/mode-options';
 import { warnWithoutShutdownHooks } from './shutdown-hooks';
 
 /**

@@ -25,8 +25,14 @@ import {
   SNOWFLAKE_MODULE_RULES,
   type SnowflakeModuleOptions,
 } from '../snowflake/snowflake-options';
-import type { EmbeddedSnowflakeOptions, LeafOptions, OpenDataSource } from './leaf-options';
-import { registryOptions, segmentOptions, snowflakeOptions } from './mode-options';
+import {
+  type EmbeddedSnowflakeOptions,
+  type LeafOptions,
+  type OpenDataSource,
+  registryOptions,
+  segmentOptions,
+  snowflakeOptions,
+} from './mode-options';
 
 const OPEN: Rules<OpenDataSource> = { dataSource: required(dataSourceRule) };
 

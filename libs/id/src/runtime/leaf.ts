@@ -5,13 +5,18 @@ import { openDataSource, openPersistence, type Persistence } from '@leaf-ids/per
 import { createRegistry } from '@leaf-ids/registry';
 import { SEGMENT_STOP_LIMIT_MS, SegmentService } from '../segment/segment.service';
 import { SnowflakeService } from '../snowflake/snowflake.service';
+import {
+  type LeafOptions,
+  persistenceOptions,
+  registryOptions,
+  segmentOptions,
+  snowflakeOptions,
+} from '../options/mode-options';
+import { assertLeafOptions } from '../options/option-rules';
 import { DatabaseProbe } from './database-probe';
 import { createDeclared } from './declared-tags';
 import { EmbeddedIdService } from './embedded-id-service';
 import { type Job, Jobs, segmentJobs, snowflakeJobs } from './leaf.job';
-import type { LeafOptions } from '../options/leaf-options';
-import { persistenceOptions, registryOptions, segmentOptions, snowflakeOptions } from '../options/mode-options';
-import { assertLeafOptions } from '../options/option-rules';
 import { type LeafReadiness, type LeafStatus, readinessOf, statusOf, type StatusSources } from './status';
 
 /** Limit for releasing the worker ID, and for closing the database, in milliseconds. */

@@ -1,9 +1,12 @@
+import { mkdir, readFile } from 'node:fs/promises';
+import { dirname } from 'node:path';
 import { Logger } from '@nestjs/common';
 import type { Clock, SegmentStore } from '@leaf-ids/core';
 import {
   assertOptions,
   DEFAULT_HOT_TAGS,
   HotTags,
+  isTag,
   object,
   PeriodicTask,
   reasonOf,
@@ -11,8 +14,8 @@ import {
   systemRandom,
   withDefaults,
   withinDeadline,
+  writeDurably,
 } from '@leaf-ids/core/internal';
-import { readHotTags, writeHotTags } from './hot-tag-file';
 import { DEFAULT_SEGMENT_MODULE_OPTIONS, SEGMENT_MODULE_RULES, type SegmentModuleOptions } from './segment-options';
 
 /** Time limit for the give-back at the stop, after which the connection closes, in milliseconds. */
@@ -112,4 +115,22 @@ export class SegmentService {
     }
     return returned;
   }
+}
+
+/** Reads the saved hot tags. A missing, incomplete or foreign file counts as empty: the file only speeds up a start. */
+async function readHotTags(path: string): Promise<[string, number][]> {
+  try {
+    const tags: unknown = JSON.parse(await readFile(path, 'utf8'));
+    return Object.entries(tags as Record<string, unknown>).filter(
+      (entry): entry is [string, number] => isTag(entry[0]) && typeof entry[1] === 'number',
+    );
+  } catch {
+    return [];
+  }
+}
+
+/** `{"order":1732000000000}`: each tag with the time of its last use, in Unix milliseconds. */
+async function writeHotTags(path: string, tags: readonly (readonly [string, number])[]): Promise<void> {
+  await mkdir(dirname(path), { recursive: true });
+  await writeDurably(path, `${JSON.stringify(Object.fromEntries(tags))}\n`);
 }

@@ -1,4 +1,4 @@
-import { type IdService, LeafError } from '@leaf-ids/core';
+import { type IdFormat, type IdService, LeafError } from '@leaf-ids/core';
 import { assertTag } from '@leaf-ids/core/internal';
 import { assignIds } from '../assign-ids';
 
@@ -158,4 +158,22 @@ function assertModels(models: PrismaModels): void {
 
 function invalid(problem: string): LeafError {
   return new LeafError('LEAF_CONFIG_INVALID', `${problem}.`);
+}
+
+/** A computed field of Prisma. */
+interface FormattedField<Name extends string, Text extends string> {
+  readonly needs: Readonly<Record<Name, true>>;
+  compute(row: Readonly<Record<Name, bigint>>): Text;
+}
+
+/**
+ * A computed field for `result` of a Prisma extension: the ID in the field `name` as text.
+ *
+ * @example result: { order: { id: formattedId('id', orderIds) } }
+ */
+export function formattedId<Name extends string, Text extends string>(
+  name: Name,
+  format: IdFormat<Text>,
+): FormattedField<Name, Text> {
+  return { needs: { [name]: true } as Record<Name, true>, compute: (row) => format.format(row[name]) };
 }

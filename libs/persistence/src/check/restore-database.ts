@@ -8,8 +8,7 @@ import type { LeafDataSource } from '../database/leaf-data-source';
 import { openDatabase } from '../database/open-database';
 import { DIALECTS } from '../dialects/dialects';
 import { RESTORE_LIMIT_MS } from '../failover/failover-guard';
-import type { Gap } from '../failover/move-forward';
-import { setPosition } from '../failover/row-position';
+import { type Gap, setPosition } from '../failover/move-forward';
 import { DOCUMENT } from '../stores/sql-worker-store';
 import { idAt, interleaveOf, positionOf, select, type StoredRow } from '../stores/stored-tag';
 

@@ -6,7 +6,7 @@ import type { SqlDatabase } from '../connections/sql-database';
 import type { FailoverGuard, GuardDialect } from '../failover/failover-guard';
 import type { SchemaDialect } from '../schema/schema-dialect';
 import type { TagDialect } from '../stores/tag-dialect';
-import type { WorkerDialect } from '../stores/worker-dialect';
+import type { WorkerDialect } from '../stores/worker-row';
 import type { UrlParameters } from './url-parameters';
 
 /** An SQLite database. */

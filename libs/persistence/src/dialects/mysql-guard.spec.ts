@@ -1,6 +1,5 @@
 import type { Statement } from '../connections/sql-database';
-import { MEMBERSHIP, STANDALONE } from './mysql-group-replication';
-import { MYSQL_GUARD, NODE } from './mysql-guard';
+import { MEMBERSHIP, MYSQL_GUARD, NODE, STANDALONE } from './mysql-guard';
 
 /** A server with these variables; every other statement returns `row`. */
 function server(variables: Record<string, string>, row: Record<string, unknown> = {}): Statement {

@@ -6,8 +6,7 @@ import { holdsExactly } from '../schema/columns';
 import { locked, MIGRATIONS_TABLE, MigrationsLocked } from '../schema/migrate';
 import type { SchemaDialect } from '../schema/schema-dialect';
 import { mysqlFault } from './mysql-faults';
-import { otherSchemaMember } from './mysql-group-replication';
-import { MYSQL_GUARD } from './mysql-guard';
+import { MYSQL_GUARD, otherSchemaMember } from './mysql-guard';
 
 /** Name of the lock that serializes changes of the schema. */
 const LOCK = 'leaf_migrations';

@@ -2,7 +2,7 @@ import { type Allocation, type AllocationRequest, LeafError } from '@leaf-ids/co
 import { allocatable } from '../stores/alloc-row';
 import type { SqlParameter, SqlStatement } from '../connections/sql-database';
 import { SqlSegmentStore } from '../stores/sql-segment-store';
-import { POSITION, setPosition } from '../failover/row-position';
+import { POSITION, setPosition } from '../failover/move-forward';
 import { MYSQL_TAGS } from './mysql-statements';
 
 interface Updated {

@@ -1,5 +1,5 @@
 import { INSERTED, type TagDialect } from '../stores/tag-dialect';
-import type { WorkerDialect } from '../stores/worker-dialect';
+import type { WorkerDialect } from '../stores/worker-row';
 import { unchanged } from '../stores/sql-text';
 import { MYSQL_GUARD } from './mysql-guard';
 

@@ -1,5 +1,5 @@
 import { STANDARD_TAGS, type TagDialect } from '../stores/tag-dialect';
-import type { WorkerDialect, Written } from '../stores/worker-dialect';
+import type { WorkerDialect, Written } from '../stores/worker-row';
 import { unchanged } from '../stores/sql-text';
 import type { GuardDialect } from '../failover/failover-guard';
 

@@ -1,10 +1,9 @@
 import { LeafError, MAX_ID } from '@leaf-ids/core';
 import { MAX_STEP, periodicTag, TagExhaustedError, unknownTag } from '@leaf-ids/core/internal';
-import { KIND_COLUMNS, type KindColumns } from './setting-columns';
 import type { Statement } from '../connections/sql-database';
+import { HAS_POSITION, LAST_ID, POSITION } from '../failover/move-forward';
+import { KIND_COLUMNS, type KindColumns } from './setting-columns';
 import type { TagDialect } from './tag-dialect';
-import { LAST_ID } from '../failover/move-forward';
-import { HAS_POSITION, POSITION } from '../failover/row-position';
 
 /** The row of a tag, read after an allocation changed no row. */
 export interface AllocRow extends KindColumns {

@@ -1,7 +1,7 @@
 import { LeafError } from '@leaf-ids/core';
 import type { SqlDatabase, Statement } from '../connections/sql-database';
 import { type NameState, type RecordedNames, takenOutItself } from './roster-faults';
-import type { WorkerDialect } from './worker-dialect';
+import type { WorkerDialect } from './worker-row';
 
 /** Prefix of the names in `leaf_registry`. */
 const PREFIX = 'database:';

@@ -1,6 +1,6 @@
 import { LeafError, MAX_ID, type Period, periodRow, type TagKind } from '@leaf-ids/core';
 import type { SqlStatement } from '../connections/sql-database';
-import { POSITION } from '../failover/row-position';
+import { POSITION } from '../failover/move-forward';
 import { historyEnd, type TagDialect } from './tag-dialect';
 
 /** Maximum clock difference between a promoted replica and the former primary, in seconds. */

@@ -12,13 +12,12 @@ import {
   type TagKind,
 } from '@leaf-ids/core';
 import { InterleavedBlocks, invalidPeriod, MAX_BLOCKS, orRefusal, unknownTag } from '@leaf-ids/core/internal';
-import { type AllocRow, changedMeanwhile, exhausted, isExhausted, isUsable, readRows, refusalOf } from './alloc-row';
-import { isBeyondLimit, needsAdmission, TagHistory } from './tag-history';
 import type { FailoverGuard } from '../failover/failover-guard';
 import type { SqlDatabase, SqlParameter, SqlStatement } from '../connections/sql-database';
-import { NO_PERIOD } from '../failover/move-forward';
+import { HAS_POSITION, NO_PERIOD, POSITION, setPosition } from '../failover/move-forward';
+import { type AllocRow, changedMeanwhile, exhausted, isExhausted, isUsable, readRows, refusalOf } from './alloc-row';
+import { isBeyondLimit, needsAdmission, TagHistory } from './tag-history';
 import { insertPeriod, sameForCollation } from './period-statement';
-import { HAS_POSITION, POSITION, setPosition } from '../failover/row-position';
 import { KIND_COLUMNS, type KindColumns, kindOf, shareCondition } from './setting-columns';
 import { positionOf } from './stored-tag';
 import { notIssuedAbove, type TagDialect } from './tag-dialect';

@@ -11,11 +11,10 @@ import {
   TagStore,
 } from '@leaf-ids/core';
 import { unknownTag } from '@leaf-ids/core/internal';
-import { aloneFault } from './roster-faults';
 import type { SqlDatabase, SqlParameter, Statement } from '../connections/sql-database';
+import { isHidden, NO_PERIOD, positionColumns, WITHOUT_ROW } from '../failover/move-forward';
+import { aloneFault } from './roster-faults';
 import type { DatabaseNames } from './database-names';
-import { NO_PERIOD, WITHOUT_ROW } from '../failover/move-forward';
-import { isHidden, positionColumns } from '../failover/row-position';
 import { insertValues, positionOf, raised, select, type StoredRow, toTagRow } from './stored-tag';
 import { historyEnd, type TagDialect } from './tag-dialect';
 import { TagReads } from './tag-reads';

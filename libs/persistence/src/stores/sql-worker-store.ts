@@ -15,8 +15,15 @@ import {
 import { holdersOf } from '@leaf-ids/core/internal';
 import type { SqlDatabase, SqlParameter } from '../connections/sql-database';
 import { RegistryDatabase, type WorkerDatabase } from './worker-database';
-import type { RowWrite, WorkerDialect } from './worker-dialect';
-import { leaseText, storedWorker, versionOf, workerOf, type WorkerRow } from './worker-row';
+import {
+  leaseText,
+  type RowWrite,
+  storedWorker,
+  versionOf,
+  type WorkerDialect,
+  workerOf,
+  type WorkerRow,
+} from './worker-row';
 
 /** A table of workers; `id` is the worker ID. */
 export interface WorkerTable {

@@ -2,7 +2,7 @@ import type { Interleave, NewTag, TagRow } from '@leaf-ids/core';
 import { InterleavedBlocks } from '@leaf-ids/core/internal';
 import type { SqlParameter } from '../connections/sql-database';
 import { KIND_COLUMNS, kindOf, type SettingColumns } from './setting-columns';
-import { isHidden, POSITION, positionColumns } from '../failover/row-position';
+import { isHidden, POSITION, positionColumns } from '../failover/move-forward';
 import type { TagDialect } from './tag-dialect';
 
 /** A row of `leaf_alloc`, as a tag store reads it. */

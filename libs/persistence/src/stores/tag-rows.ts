@@ -1,7 +1,7 @@
 import { LeafError, tagOfRow } from '@leaf-ids/core';
 import { MAX_TAG } from '@leaf-ids/core/internal';
 import type { SqlDatabase, SqlParameter, Statement } from '../connections/sql-database';
-import { POSITION, setPosition } from '../failover/row-position';
+import { POSITION, setPosition } from '../failover/move-forward';
 import type { DatabaseNames } from './database-names';
 import { KIND_COLUMNS, type SettingColumns } from './setting-columns';
 import type { TagDialect } from './tag-dialect';

@@ -5,7 +5,7 @@ import { codeOf, messageOf } from '@leaf-ids/core/internal';
 import { faultBeneath } from '../connections/database-faults';
 import type { SessionDialect } from '../connections/session-dialect';
 import type { SqlDatabase } from '../connections/sql-database';
-import type { WorkerDialect } from './worker-dialect';
+import type { WorkerDialect } from './worker-row';
 
 /** A database that is opened on first use. */
 export interface WorkerDatabase {

@@ -1,7 +1,13 @@
-import type { WorkerUsage } from '@leaf-ids/core';
+import type { StoredWorker, WorkerUsage } from '@leaf-ids/core';
 import { type Choice, type ChoiceContext, type GraceOptions, WorkerPolicy } from '@leaf-ids/core/internal';
-import type { StoredWorker } from '@leaf-ids/core';
-import { registrationMs } from './registration';
+
+/** Two reports may fail. */
+const REPORTS = 3;
+
+/** The time in which every holder that can reach an emptied registry registers again, in milliseconds. */
+export function registrationMs({ reportMs, clockOffsetMs }: GraceOptions): number {
+  return REPORTS * reportMs + clockOffsetMs;
+}
 
 /** One record for each `ip:port`, which no other address ever gets. */
 export class FixedPolicy extends WorkerPolicy {

@@ -1,6 +1,6 @@
 import { LeafError, type RandomSource, type StoredWorker, type WorkerUsage } from '@leaf-ids/core';
 import { type Choice, type ChoiceContext, formatTime, type GraceOptions, WorkerPolicy } from '@leaf-ids/core/internal';
-import { registrationMs } from './registration';
+import { registrationMs } from './fixed-policy';
 
 const LARGEST_POOL = 1024;
 /** Number of candidates to try before reading the records again. */

@@ -8,7 +8,7 @@ import { ProblemNote } from '../../ui/note';
 import './cluster.css';
 import { DatabasesView } from './databases-view';
 import { expiredServers } from './expired-servers';
-import { ServerRates } from './server-rates';
+import { ServerRates } from './server-sorting';
 import { ServersView } from './servers-view';
 import { usePolled } from './use-polled';
 import { WorkersView } from './workers-view';

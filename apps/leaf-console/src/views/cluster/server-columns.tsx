@@ -8,8 +8,14 @@ import { SparkLine } from '../../ui/spark-line';
 import { StatusDot } from '../../ui/status-dot';
 import type { Column } from '../../ui/virtual-table';
 import type { ShownServer } from './expired-servers';
-import { capacityFor, isUnanswered, totalRate } from './server-rates';
-import type { ServerColumn, ServerRow, ShownResult } from './server-sorting';
+import {
+  capacityFor,
+  isUnanswered,
+  type ServerColumn,
+  type ServerRow,
+  type ShownResult,
+  totalRate,
+} from './server-sorting';
 
 const DOTS: Readonly<Record<ShownServer['state'], PartStatus>> = {
   ready: 'up',

@@ -9,13 +9,17 @@ import { SparkLine } from '../../ui/spark-line';
 import type { ShownServer } from './expired-servers';
 import { OrderDialog } from './order-dialog';
 import { useServerColumns } from './server-columns';
-import { capacityFor, isUnanswered, type ServerRates, sumOfRates, totalRate } from './server-rates';
 import {
+  capacityFor,
+  isUnanswered,
   selectServers,
   type ServerColumn,
+  type ServerRates,
   type ServerRow,
   type ShownResult,
   type ShownServers,
+  sumOfRates,
+  totalRate,
 } from './server-sorting';
 
 const ROW_HEIGHT = 60;

@@ -1,8 +1,7 @@
 import type { ClusterServer } from '../../monitor/views';
 import { databasesOf } from './databases-view';
 import { expiredServers } from './expired-servers';
-import { ServerRates, sumOfRates } from './server-rates';
-import { selectServers, type ServerRow } from './server-sorting';
+import { selectServers, ServerRates, type ServerRow, sumOfRates } from './server-sorting';
 
 function server(instance: string, more: Partial<ClusterServer> = {}): ClusterServer {
   return { instance, self: false, state: 'ready', ...more };

@@ -1,5 +1,5 @@
 import { FakeClock } from '@leaf-ids/core/testing';
-import { ChunkQueue } from './chunk-queue';
+import { ChunkQueue } from './stream-body';
 
 const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 

@@ -1,3 +1,30 @@
+/** Items per page: a page takes well below a millisecond. */
+export const PAGE = 50;
+
+/** Yields `head`, the texts of the items and `tail`, page by page. Skips items whose text is undefined. */
+export function* textPages<Item>(
+  head: string,
+  items: Iterable<Item>,
+  toText: (item: Item) => string | undefined,
+  tail: string,
+  separator = '',
+): Generator<string, void, undefined> {
+  let text = head;
+  let made = 0;
+  let between = '';
+  for (const item of items) {
+    const next = toText(item);
+    if (next !== undefined) {
+      text += between + next;
+      between = separator;
+    }
+    if (++made % PAGE > 0) continue;
+    yield text;
+    text = '';
+  }
+  yield text + tail;
+}
+
 /** Policy of data responses: a browser loads nothing, runs nothing and frames nothing. */
 export const DATA_CSP = "default-src 'none'; frame-ancestors 'none'";
 

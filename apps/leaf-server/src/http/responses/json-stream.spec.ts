@@ -1,5 +1,5 @@
 import { jsonPages } from './stream-body';
-import { PAGE } from './text-pages';
+import { PAGE } from './html';
 
 const numbers = (count: number): number[] => Array.from({ length: count }, (_, index) => index);
 

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
-import { parseTraceparent } from '../../tracing/traceparent';
+import { parseTraceparent } from '../../tracing/tracing';
 
 /** Header of a request, and of each error response. */
 export const REQUEST_ID_HEADER = 'x-request-id';

@@ -2,10 +2,9 @@ import { once } from 'node:events';
 import { createServer, type ServerResponse } from 'node:http';
 import { type AddressInfo, connect, type Socket } from 'node:net';
 import { Logger } from '@nestjs/common';
-import { until } from '../../../../../test/support/until';
 import { SystemClock } from '@leaf-ids/core';
-import { ChunkQueue } from './chunk-queue';
-import { writePieces } from './stream-body';
+import { until } from '../../../../../test/support/until';
+import { ChunkQueue, writePieces } from './stream-body';
 
 const PIECE = 'x'.repeat(20_000);
 /** Far more than the kernel buffers for a connection. */

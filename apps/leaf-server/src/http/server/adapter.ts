@@ -18,7 +18,7 @@ import { Connections } from '../overload/connections';
 import { PendingResponses } from '../overload/pending-responses';
 import { Pipelines } from '../overload/pipelines';
 import { type RouteKind, routeKind } from '../overload/route-kind';
-import { ChunkQueue } from '../responses/chunk-queue';
+import { ChunkQueue } from '../responses/stream-body';
 import { LastFailure } from '../responses/last-failure';
 import {
   API_HEADERS,

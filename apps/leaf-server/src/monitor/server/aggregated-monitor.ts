@@ -1,16 +1,15 @@
 import { Injectable } from '@nestjs/common';
 import { Clock, type Peer } from '@leaf-ids/core';
 import type { RegistryStatus, SnowflakeStatus } from '@leaf-ids/id';
-import { ServerStatus } from '../../processes/server-status';
+import { ServerStatus } from '../../processes/merge-status';
 import { BusRequest, type Gathered, ProcessBus } from '../../processes/process-bus';
-import { Readiness } from '../../lifecycle/readiness';
+import { type ProcessStatus, Readiness } from '../../lifecycle/readiness';
 import { TakerAccess } from '../../takers/taker-access';
 import { ServerIdentity } from '../process/server-identity';
 import { PeerWatch } from '../sampling/peer-watch';
 import { Sampler } from '../sampling/sampler';
 import { Traffic } from '../sampling/traffic';
 import type { OverviewView, SnowflakeView, WorkerView } from '../views/views';
-import type { ProcessStatus } from '../../lifecycle/process-status';
 import { type ProcessOverview, toOverview } from './overview-view';
 
 const OVERVIEW = new BusRequest<undefined, ProcessOverview>('overview');

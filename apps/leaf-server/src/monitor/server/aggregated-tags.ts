@@ -7,7 +7,7 @@ import { TimeSlice } from '../sampling/time-slice';
 import type { TagView } from '../views/views';
 import type { PageRequest } from '../../openapi/paging';
 import { MergedTags, mergePages, type TagsPage } from './merged-tags';
-import { type FeedChanges, type FeedPosition, TagChangeFeed } from '../process/tag-change-feed';
+import { type FeedChanges, type FeedPosition, TagChangeFeed } from '../process/tag-change-log';
 
 const TAGS = new BusRequest<Record<number, FeedPosition>, FeedChanges>('tags');
 const PAGE = new BusRequest<PageRequest, TagsPage>('tags page');

@@ -1,6 +1,6 @@
 import type { TagView } from '../views/views';
 import { MergedTags, mergeTags } from './merged-tags';
-import type { FeedChanges } from '../process/tag-change-feed';
+import type { FeedChanges } from '../process/tag-change-log';
 
 const LOADED: TagView = {
   tag: 'order',

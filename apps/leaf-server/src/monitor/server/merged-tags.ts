@@ -1,6 +1,6 @@
 import { round2 } from '../sampling/round-off';
 import type { TagView } from '../views/views';
-import type { FeedChanges, FeedPosition } from '../process/tag-change-feed';
+import type { FeedChanges, FeedPosition } from '../process/tag-change-log';
 
 export interface TagsPage {
   /** The tags, sorted by name. */

@@ -1,7 +1,7 @@
 import type { LeafModeHealth, LeafStatus } from '@leaf-ids/id';
 import { isServerReady, servingOf, worstOfProcesses } from '../../processes/merge-status';
 import type { Gathered } from '../../processes/process-bus';
-import { isReady, type ProcessStatus } from '../../lifecycle/process-status';
+import { isReady, type ProcessStatus } from '../../lifecycle/readiness';
 import { type LatencyCounts, toLatencyView } from '../sampling/latency-window';
 import { round2 } from '../sampling/round-off';
 import type { TrafficCounts } from '../sampling/traffic';

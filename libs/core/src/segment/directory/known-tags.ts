@@ -3,9 +3,8 @@ import { forEachInPages } from '../../util/pages';
 import type { PeriodicTag } from '../periodic/periodic-tag';
 import type { PeriodicTags } from '../periodic/periodic-tags';
 import type { DoubleBufferSnapshot, TagSnapshot, TagVisit } from '../allocation/segment-snapshot';
+import { type TagSource, UsedSources } from '../allocation/tag-source';
 import { ServedTags } from './served-tags';
-import type { TagSource } from '../allocation/tag-source';
-import { UsedSources } from '../allocation/used-sources';
 
 /** Tags visited before yielding to the event loop. */
 const PAGE = 1000;
