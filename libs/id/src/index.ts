@@ -9,7 +9,12 @@ export { SnowflakeService } from './snowflake/snowflake.service';
 export { EmbeddedIdService } from './runtime/embedded-id-service';
 export type { Health as LeafModeHealth, HealthStatus as LeafHealthStatus } from './runtime/health';
 export { IdModule } from './modules/id.module';
-export type { IdModuleExtras, IdModuleFactoryOptions, IdModuleOptions, NamedDataSource } from './modules/id.module';
+export type {
+  IdModuleExtras,
+  IdModuleFactoryOptions,
+  IdModuleOptions,
+  NamedDataSource,
+} from './modules/id.module-definition';
 export { Leaf, type LeafStores } from './runtime/leaf';
 export { LeafHealthIndicator, type LeafHealth } from './modules/leaf-health-indicator';
 export type { EmbeddedSnowflakeOptions, LeafOptions, OpenDataSource } from './options/mode-options';

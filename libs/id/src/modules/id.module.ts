@@ -1,35 +1,16 @@
-import { ConfigurableModuleBuilder, type DynamicModule, type InjectionToken, Module } from '@nestjs/common';
+import { type DynamicModule, Module } from '@nestjs/common';
 import type { DataSource } from 'typeorm';
-import { flag, refuseFaults } from '@leaf-ids/core/internal';
-import type { CommonOptions, LeafOptions, OpenDataSource } from '../options/mode-options';
-import { assertLeafOptions } from '../options/option-rules';
+import {
+  type ASYNC_OPTIONS_TYPE,
+  ConfigurableModuleClass,
+  type IdModuleExtras,
+  type IdModuleOptions,
+  MODULE_OPTIONS_TOKEN,
+  type NamedDataSource,
+} from './id.module-definition';
 import { leafModule } from './leaf.module';
-
-/** A data source by its injection token: `DataSource`, or `getDataSourceToken('orders')`. */
-export interface NamedDataSource {
-  readonly dataSource: InjectionToken;
-}
-
-/** The result of an options factory; it contains a data source itself, not its token. */
-export type IdModuleFactoryOptions = LeafOptions;
-
-/** As {@link LeafOptions}; a data source may also be given by its injection token. */
-export type IdModuleOptions = CommonOptions<string | OpenDataSource | NamedDataSource>;
-
-export interface IdModuleExtras {
-  /** Export `IdService` to every module of the application; false by default. */
-  readonly isGlobal?: boolean;
-}
-
-/** Transient: Nest 10 takes modules for the same one when their functions have the same source text. */
-const { ConfigurableModuleClass, MODULE_OPTIONS_TOKEN, ASYNC_OPTIONS_TYPE } =
-  new ConfigurableModuleBuilder<IdModuleFactoryOptions>({ alwaysTransient: true })
-    .setClassMethodName('forRoot')
-    .setExtras<IdModuleExtras>({ isGlobal: false }, (definition, { isGlobal = false }) => {
-      refuseFaults('IdModule', flag(isGlobal, 'isGlobal'));
-      return { ...definition, global: isGlobal };
-    })
-    .build();
+import type { LeafOptions } from '../options/mode-options';
+import { assertLeafOptions } from '../options/option-rules';
 
 /**
  * `IdService` in this process, with segment mode, snowflake mode or both. It runs the same background jobs and graceful

@@ -1,5 +1,5 @@
 import type { ClusterServer } from '../../monitor/views';
-import { databasesOf } from './databases-view';
+import { databasesOf } from './databases';
 import { expiredServers } from './expired-servers';
 import { selectServers, ServerRates, type ServerRow, sumOfRates } from './server-sorting';
 

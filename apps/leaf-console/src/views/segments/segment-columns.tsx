@@ -6,7 +6,8 @@ import { useConsole, useMonitor } from '../../state/context';
 import { Ago } from '../../ui/exact';
 import { SparkLine } from '../../ui/spark-line';
 import type { Column } from '../../ui/virtual-table';
-import { BufferBar, urgencyOf } from './buffer-bar';
+import { BufferBar } from './buffer-bar';
+import { urgencyOf } from './buffer-shape';
 import type { SegmentColumn } from './tag-order';
 
 export function useSegmentColumns(prefetchRatio: number): Column<WatchedTag, SegmentColumn>[] {

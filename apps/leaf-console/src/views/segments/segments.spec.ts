@@ -1,7 +1,7 @@
 import { RateHistory } from '../../monitor/rate-history';
 import type { TagView } from '../../monitor/views';
-import { windowOf } from '../../ui/virtual-table';
-import { shapeOf, urgencyOf } from './buffer-bar';
+import { windowOf } from '../../ui/virtual-rows';
+import { shapeOf, urgencyOf } from './buffer-shape';
 import { selectTags } from './tag-order';
 
 function viewOf(fields: Partial<TagView>): TagView {

@@ -1,6 +1,6 @@
 import type { WatchedTag } from '../../monitor/monitor-store';
 import type { Sorting } from '../../ui/virtual-table';
-import { urgencyOf } from './buffer-bar';
+import { urgencyOf } from './buffer-shape';
 
 export type SegmentColumn = 'tag' | 'rate' | 'buffer' | 'step' | 'lasts' | 'load';
 export type Shown = 'all' | 'loaded' | 'busy' | 'trouble';

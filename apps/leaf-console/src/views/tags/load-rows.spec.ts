@@ -1,6 +1,6 @@
 import type { AdminApi, TagPage, TagRow } from '../../api/admin-api';
 import type { Outcome } from '../../api/problem';
-import { loadRows } from './use-tag-rows';
+import { loadRows } from './load-rows';
 
 const PROBLEM = { status: 503, code: 'LEAF_OVERLOADED', title: 'Overloaded', detail: '' };
 

@@ -1,9 +1,10 @@
 import { useCallback, useEffect, useRef, useState } from 'preact/hooks';
-import type { AdminApi, TagRow } from '../../api/admin-api';
+import type { TagRow } from '../../api/admin-api';
 import type { Problem } from '../../api/problem';
 import { useConsole } from '../../state/context';
+import { loadRows } from './load-rows';
 
-interface TagRows {
+export interface TagRows {
   /** Undefined until the first page is loaded. */
   readonly rows: readonly TagRow[] | undefined;
   /** More pages are on their way. */
@@ -52,31 +53,4 @@ function withChanges(rows: readonly TagRow[], changes: ReadonlyMap<string, TagRo
   if (changes.size === 0) return rows;
   const changed = [...changes.values()].filter((row) => row !== null);
   return [...rows.filter(({ tag }) => !changes.has(tag)), ...changed];
-}
-
-/**
- * Reads all pages of the tags, one after the other.
- *
- * @param show called with the rows read so far whenever they are twice as many as before, and with all rows at the end:
- *   the table sorts them each time
- * @returns why not all rows were read; undefined when they were
- */
-export async function loadRows(
-  admin: Pick<AdminApi, 'list'>,
-  show: (rows: readonly TagRow[]) => void,
-  signal: AbortSignal,
-): Promise<Problem | undefined> {
-  const rows: TagRow[] = [];
-  let shown = 0;
-  for (let query: string | undefined = ''; query !== undefined;) {
-    const outcome = await admin.list(query);
-    if (signal.aborted) return undefined;
-    if (!outcome.ok) return outcome.problem;
-    for (const row of outcome.value.rows) rows.push(row);
-    query = outcome.value.next;
-    if (query !== undefined && rows.length < 2 * shown) continue;
-    shown = rows.length;
-    show([...rows]);
-  }
-  return undefined;
 }
