@@ -19,7 +19,7 @@ import { day } from './period.contract';
 import { clock, connect, PATIENT } from './sql-stores';
 import type { ThreeDatabases, Urls } from './three-databases';
 
-const TAKEN_OUT = expect.stringContaining('"c" was taken out of the list') as string;
+const TAKEN_OUT = expect.stringContaining('"c" was removed with leaf-server remove-database') as string;
 const ROUTER = new ShardRouter(['a', 'b', 'c'], {});
 const SHORT = new ShardRouter(['a', 'b'], {});
 

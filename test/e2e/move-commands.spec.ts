@@ -74,7 +74,7 @@ describe('leaf-server remove-database', () => {
     expect(stdout).toContain('Remove order from LEAF_DATABASE_TAGS');
     expect((await call(port, '/api/segment/get/order')).body).toContain('LEAF_DATABASE_URLS');
     const old = JSON.parse((await run('check', '--json')).stdout) as DatabaseReport;
-    expect(old.problems.join(' ')).toContain('"c" was taken out of the list');
+    expect(old.problems.join(' ')).toContain('"c" was removed with leaf-server remove-database');
     settings = settingsOf(['a', 'b'], { other: 'b' });
     expect((await run('check')).code).toBe(0);
     const next = await servers.start(directory, settings);
@@ -82,7 +82,7 @@ describe('leaf-server remove-database', () => {
   });
 
   it.each([
-    [['--database', 'd'], 'LEAF_DATABASE_URLS does not contain the database "d", but a, b, c.'],
+    [['--database', 'd'], 'Unknown database "d": LEAF_DATABASE_URLS lists a, b, c.'],
     [['--database', 'c'], 'is new'],
   ])('%j is refused', async (args, message) => {
     const { code, stderr } = await run('remove-database', ...args);

@@ -104,7 +104,7 @@ export function serverProgram(run: (line: CommandLine) => Promise<void>, termina
     );
   program
     .command('remove-database')
-    .description('move the tags of one of several databases to the others, and take it out of the list')
+    .description('remove one of several databases: move its tags to the others')
     .requiredOption('--database <name>', 'the database, which LEAF_DATABASE_URLS still contains')
     .option('--dry-run', 'show what would be moved')
     .option('--json', 'print JSON')

@@ -166,6 +166,6 @@ export class OpenDatabase {
 export function notReady(problems: readonly string[]): LeafError {
   return new LeafError(
     'LEAF_CONFIG_INVALID',
-    `Nothing was changed, because leaf-server check reports problems. Solve them first: ${problems.join(' ')}`,
+    `Nothing was changed, because leaf-server check reports problems. Fix them first: ${problems.join(' ')}`,
   );
 }

@@ -102,13 +102,13 @@ async function othersTakenOut(open: OpenDatabases, database: string): Promise<re
 function notListed(name: string, names: readonly string[]): LeafError {
   return new LeafError(
     'LEAF_CONFIG_INVALID',
-    `The option segment.database.shards does not contain the database "${name}", but ${names.join(', ')}. Run the command with the list that contains it.`,
+    `Unknown database "${name}": the option segment.database.shards lists ${names.join(', ')}. Run the command with a list that contains it.`,
   );
 }
 
 function onlyOne(name: string): LeafError {
   return new LeafError(
     'LEAF_CONFIG_INVALID',
-    `"${name}" is the only database of the option segment.database.shards, so its tags cannot move to another one.`,
+    `"${name}" is the only database in the option segment.database.shards: its tags cannot move to another one.`,
   );
 }

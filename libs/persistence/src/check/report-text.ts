@@ -23,8 +23,8 @@ export function reportText({ ok, databases, tags, problems }: DatabaseReport): s
 export function removalText({ database, dryRun, remaining, tags, assigned }: RemovalReport): string {
   return [
     ...movedText(tags, dryRun),
-    `${database}: moved ${tags.length} tags.`,
-    `Restart the servers with ${remaining.join(', ')} in the option segment.database.shards. Until then, they refuse the tags above.`,
+    `${database}: ${tags.length} tags ${dryRun ? 'would be moved' : 'were moved'}.`,
+    `${dryRun ? 'After the command, restart' : 'Restart'} the servers with ${remaining.join(', ')} in the option segment.database.shards. Until then, they refuse the tags above.`,
     ...(assigned.length === 0 ? [] : [`Remove ${assigned.join(', ')} from the option segment.database.shards.tags.`]),
   ].join('\n');
 }
@@ -34,7 +34,7 @@ export function moveText({ dryRun, tags }: TagMoveReport): string {
   if (tags.length === 0) return 'Nothing to move: no tag was found in a database that does not own it.';
   return [
     ...movedText(tags, dryRun),
-    `Moved ${tags.length} tags. Servers with other settings refuse them until they are restarted with these.`,
+    `${tags.length} tags ${dryRun ? 'would be moved' : 'were moved'}. Servers with other settings refuse moved tags until they are restarted with these.`,
   ].join('\n');
 }
 
@@ -53,7 +53,7 @@ export function restoreText({ database, dryRun, gap, rows, deleted, registry }: 
   return [
     ...(rows.length === 0 ? [] : [...table(['ROW', 'BACKUP', 'NEXT ID', 'MAX', 'STATE'], cells), '']),
     ...(dryRun ? ['Dry run: nothing was changed.'] : []),
-    `${database}: moved ${rows.length} rows and ${deleted} records of deleted tags by at least ${gap} IDs.`,
+    `${database}: ${rows.length} rows and ${deleted} records of deleted tags ${dryRun ? 'would be' : 'were'} moved by at least ${gap} IDs.`,
     ...(registry
       ? ['Its worker registry has lost its history: servers wait up to 15 s once before they assign IDs.']
       : []),

@@ -5,12 +5,12 @@ export function misplaced(tag: string, shard: string, owner: string): string {
 
 /** The message for a tag whose periods would restart. */
 export function periodsElsewhere(tag: string, shard: string, owner: string): string {
-  return `Tag "${tag}" belongs to the database "${owner}", but its periods may have rows in "${shard}", which has or had the tag. If it has a row there, move it with leaf-server move-tags; if it was deleted, delete its rows and those of its periods ("${tag}", "${tag}@…") in leaf_deleted_tag there. Or assign the tag to "${shard}" in the option segment.database.shards.tags.`;
+  return `Tag "${tag}" belongs to the database "${owner}", but "${shard}" has a row of it or a record of its deletion, and may have rows of its periods. If the tag has a row there, move it with leaf-server move-tags; if it was deleted, delete its rows and those of its periods ("${tag}", "${tag}@…") in leaf_deleted_tag there. Or assign the tag to "${shard}" in the option segment.database.shards.tags.`;
 }
 
 /** @param maxId the first unallocated ID in `shard` */
 export function behind(tag: string, owner: string, shard: string, maxId: bigint): string {
-  return `Tag "${tag}" has issued IDs up to ${maxId - 1n} from the database "${shard}", and its row in "${owner}" would issue some of them again. Raise its maxId to ${maxId}, then delete its row in "${shard}".`;
+  return `Tag "${tag}" has issued IDs up to ${maxId - 1n} from the database "${shard}", and its row in "${owner}" would issue some of them again. Raise maxId of the tag to ${maxId}, then delete the row in "${shard}".`;
 }
 
 /** The message for an interleaved tag of which some shares are in databases that are not configured. */

@@ -8,20 +8,20 @@ export type NameState = 'listed' | 'removed' | 'left';
 /** Name → state. */
 export type RecordedNames = ReadonlyMap<string, NameState>;
 
-const TAKE_OUT = 'leaf-server remove-database';
+const REMOVE = 'leaf-server remove-database';
 
 function missing(name: string): string {
-  return `The database "${name}" has or had tags of this service but is missing in the option segment.database.shards: its tags would restart at 1. Add it again. To take it out, run ${TAKE_OUT} with the list that contains it.`;
+  return `The database "${name}" has or had tags of this service but is missing in the option segment.database.shards: its tags would restart at 1. Add it again; to remove it, run ${REMOVE} with a list that contains it.`;
 }
 
 /** The message for a configured database that was taken out of the list. */
 export function takenOut(name: string): string {
-  return `The database "${name}" was taken out of the list with ${TAKE_OUT}, and the others have its tags. Remove "${name}" from the option segment.database.shards and from the values of the option segment.database.shards.tags. A new database needs another name.`;
+  return `The database "${name}" was removed with ${REMOVE}; the other databases have its tags. Remove "${name}" from the option segment.database.shards and from the values of the option segment.database.shards.tags. A new database needs another name.`;
 }
 
 /** The message for changes in a database that was taken out of the list. */
 export function takenOutItself(name: string): string {
-  return `This database "${name}" was taken out of the list with ${TAKE_OUT}: the others have its tags. Remove it from the settings.`;
+  return `This database "${name}" was removed with ${REMOVE}; the other databases have its tags. Remove it from the settings.`;
 }
 
 export function replaced(name: string): string {
@@ -29,7 +29,7 @@ export function replaced(name: string): string {
 }
 
 function oneOfSeveral(names: readonly string[]): string {
-  return `This database was one of several (${names.join(', ')}): tags of the others would restart at 1. List all of them in the option segment.database.shards. To take one out, run ${TAKE_OUT} with the list that contains it.`;
+  return `This database was one of several (${names.join(', ')}): tags of the others would restart at 1. List all of them in the option segment.database.shards. To remove one, run ${REMOVE} with a list that contains it.`;
 }
 
 /** The differences between the configured databases and the names on record. */

@@ -220,7 +220,7 @@ function tooLong(row: string): LeafError {
 function unchangeable(row: string, description: string): LeafError {
   return new LeafError(
     'LEAF_TAG_ROW_INVALID',
-    `The row "${row}" of leaf_alloc in ${description} cannot be moved: an UPDATE by its name does not change it. Nothing was changed. If its name is no valid tag, so that Leaf has never issued its IDs, delete the row; otherwise remove the triggers of the table. Then run the command again.`,
+    `The row "${row}" of leaf_alloc in ${description} cannot be moved: an UPDATE by its name does not change it. Nothing was changed. If its name is not a valid tag, Leaf has never issued IDs of it: delete the row. Otherwise remove the triggers of the table. Then run the command again.`,
   );
 }
 
