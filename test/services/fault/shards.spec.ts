@@ -222,7 +222,7 @@ describe('a tag whose name another database remembers as deleted', () => {
     await old.segments.beginPeriod('invoice', kind, period, 1n);
     const { shards, segments, tags } = await open({ invoice: 'b' });
     const owner = shards.of('invoice').stores.tags;
-    await owner.createAbove(invoice, undefined);
+    await owner.createAbove(invoice);
     await segments.listTags();
     const refused = { code: 'LEAF_TAG_ROW_INVALID', message: expect.stringContaining('rows in "a"') as unknown };
     await expect(segments.beginPeriod('invoice', kind, period, 1n)).rejects.toMatchObject(refused);

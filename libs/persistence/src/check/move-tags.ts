@@ -1,7 +1,7 @@
-import type { Clock, RandomSource } from '@leaf-ids/core';
+import { type Clock, type RandomSource, tagOfRow } from '@leaf-ids/core';
 import { ShardRouter } from '../sharding/shard-router';
 import { replaced as replacedFault } from '../stores/roster-faults';
-import { type MoveOptions, notReady, OpenDatabases } from './open-databases';
+import { type MoveOptions, notReady, type OpenDatabase, OpenDatabases } from './open-databases';
 import type { MovedTag } from './remove-database';
 
 export interface MoveTagsOptions extends MoveOptions {
@@ -40,15 +40,39 @@ export async function moveTags(options: MoveTagsOptions, clock: Clock, random: R
 
 async function moveWithin(open: OpenDatabases, { shards, only, dryRun }: MoveTagsOptions): Promise<TagMoveReport> {
   const router = new ShardRouter(Object.keys(shards.databases), shards.tags ?? {});
-  const tags: MovedTag[] = [];
-  if (!dryRun) await open.prepare();
+  const ownerOf = (tag: string): OpenDatabase => open.get(router.shardOf(tag));
+  const frozen = new Map<OpenDatabase, readonly string[]>();
   for (const source of open) {
-    const moves = (tag: string, isInterleaved: boolean): boolean =>
-      router.shardOf(tag) !== source.name && (only === undefined ? !isInterleaved : only.includes(tag));
-    const counts = dryRun
-      ? await source.wouldHandOver(moves)
-      : await source.handOver(moves, (tag) => open.get(router.shardOf(tag)), false);
-    for (const [tag, rows] of counts) tags.push({ tag, from: source.name, to: router.shardOf(tag), rows });
+    const { rows } = await source.rows.handedOver();
+    frozen.set(
+      source,
+      rows.map(({ biz_tag }) => tagOfRow(biz_tag)),
+    );
   }
+  const interrupted = new Set([...frozen.values()].flat());
+  const plans: { readonly source: OpenDatabase; readonly tag: string }[] = [];
+  for (const source of open) {
+    const listed = (await source.rows.list()).flatMap(({ biz_tag, interleave_of }) => {
+      const tag = tagOfRow(biz_tag);
+      const isWanted = only === undefined ? interleave_of === null : only.includes(tag);
+      return (isWanted || interrupted.has(tag)) && ownerOf(tag) !== source ? tag : [];
+    });
+    for (const tag of new Set([...(frozen.get(source) ?? []), ...listed])) plans.push({ source, tag });
+  }
+  // A move that is taken back: first what the other database may have issued meanwhile, then the frozen rows.
+  plans.sort((a, b) => Number(ownerOf(a.tag) === a.source) - Number(ownerOf(b.tag) === b.source));
+  // Before the first change, because it throws for a row that cannot move.
+  const counts = new Map<(typeof plans)[number], number>();
+  for (const plan of plans) counts.set(plan, (await plan.source.wouldHandOver(plan.tag)).get(plan.tag) ?? 0);
+  if (!dryRun) {
+    await open.prepare();
+    for (const plan of plans) {
+      const moved = await plan.source.handOver(ownerOf, plan.tag);
+      counts.set(plan, moved.get(plan.tag) ?? 0);
+    }
+  }
+  const tags = plans.map((plan) => {
+    return { tag: plan.tag, from: plan.source.name, to: router.shardOf(plan.tag), rows: counts.get(plan) ?? 0 };
+  });
   return { dryRun, tags: tags.sort((a, b) => (a.tag < b.tag ? -1 : 1)) };
 }

@@ -12,7 +12,7 @@ import {
 import type { ShardMap } from '../sharding/shard-router';
 import type { DatabaseNames } from '../stores/database-names';
 import { type RecordedNames, type RosterFaults, rosterFaults } from '../stores/roster-faults';
-import { byTag, type HandedOver, type TagRows, type WhichTags } from '../stores/tag-rows';
+import { byTag, type HandedOver, type TagRows } from '../stores/tag-rows';
 import { checkDatabases } from './check-databases';
 
 /** Options of the commands that move tags between databases. */
@@ -88,7 +88,7 @@ export class OpenDatabases {
   }
 
   async close(): Promise<void> {
-    for (const { dataSource } of this) await dataSource.destroy();
+    await Promise.allSettled([...this].map(({ dataSource }) => dataSource.destroy()));
   }
 }
 
@@ -109,56 +109,52 @@ export class OpenDatabase {
   }
 
   /**
-   * Hands tags over to other databases. One transaction freezes their rows, so that nothing more is allocated from them.
-   * If the database is a promoted replica that no server has used yet, the transaction first moves its tags forward, as a
-   * server would. Then each tag is inserted into its new database and deleted here. Meanwhile it is refused.
+   * Hands all tags over, because this database leaves the list, or one tag. One transaction freezes their rows, so that
+   * nothing more is allocated from them; before, it moves the tags forward if the database is a promoted replica that no
+   * server has used yet. Then each tag is inserted into its new database and deleted here. Meanwhile it is refused.
    *
-   * This is repeated until there is nothing to hand over: a replica that is promoted meanwhile may lack the frozen rows,
-   * and a node of a cluster may have created a tag at the same time. Frozen rows of an earlier call are handed over, too.
+   * This is repeated until nothing is left: a replica that is promoted meanwhile may lack the frozen rows, and a node of
+   * a cluster may have created a tag at the same time. Rows that an earlier call has frozen are handed over first.
    *
-   * @param leaves whether this database is taken out of the list: it then creates no tags, and all records are handed
-   *   over and stay. Otherwise those of the moved tags are, and go: a new tag of the name needs only those of its owner
    * @returns tag → number of rows
    */
-  async handOver(
-    moves: WhichTags,
-    to: (tag: string) => OpenDatabase,
-    leaves: boolean,
-  ): Promise<ReadonlyMap<string, number>> {
+  async handOver(to: (tag: string) => OpenDatabase, tag?: string): Promise<ReadonlyMap<string, number>> {
     const counts = new Map<string, number>();
-    for (;;) {
-      const handedOver = await this.freeze(moves, leaves);
-      for (const [tag, group] of byTag(handedOver)) {
-        const count = group.rows.length;
-        if (!leaves && count === 0) continue;
-        const owner = to(tag);
+    // A move that is taken back: the frozen rows stay in this database, and so do the others.
+    const staysHere = tag !== undefined && to(tag) === this;
+    for (let mayFreeze = false; ; mayFreeze = !staysHere) {
+      const handedOver = await this.freeze(mayFreeze, tag);
+      for (const [name, group] of byTag(handedOver)) {
+        const { rows } = group;
+        if (tag !== undefined && rows.length === 0) continue;
+        const owner = to(name);
         await owner.rows.takeOver(group);
-        if (!leaves && owner !== this) await this.rows.forgetRecords(group.records);
-        await this.rows.forget(group.rows);
-        if (count > 0) counts.set(tag, (counts.get(tag) ?? 0) + count);
+        if (tag === undefined || owner === this) await this.rows.forget(rows);
+        else await this.rows.handOff(rows, this.guard.gap);
+        if (rows.length > 0) counts.set(name, (counts.get(name) ?? 0) + rows.length);
       }
-      if (handedOver.rows.length === 0) return counts;
+      if ((mayFreeze || staysHere) && handedOver.rows.length === 0) return counts;
     }
   }
 
   /** What {@link handOver} would move. */
-  async wouldHandOver(moves: WhichTags): Promise<ReadonlyMap<string, number>> {
-    const frozen = (await this.rows.handedOver()).rows.map(({ biz_tag }) => biz_tag);
+  async wouldHandOver(tag?: string): Promise<ReadonlyMap<string, number>> {
+    const frozen = (await this.rows.handedOver(undefined, tag)).rows.map(({ biz_tag }) => biz_tag);
     const counts = new Map<string, number>();
-    for (const row of [...(await this.rows.movable(moves)), ...frozen]) {
+    for (const row of [...(await this.rows.movable(tag)), ...frozen]) {
       counts.set(tagOfRow(row), (counts.get(tagOfRow(row)) ?? 0) + 1);
     }
     return counts;
   }
 
-  private freeze(moves: WhichTags, leaves: boolean): Promise<HandedOver> {
+  private freeze(mayFreeze: boolean, tag: string | undefined): Promise<HandedOver> {
     return this.dataSource.access.transaction(async (statement) => {
       // No server creates a tag here after this: {@link DatabaseNames.assertNotLeft} waits for it.
-      if (leaves) await this.names.mark(this.name, 'left', statement);
-      await this.rows.freeze(moves, statement);
+      if (tag === undefined) await this.names.mark(this.name, 'left', statement);
+      if (mayFreeze) await this.rows.freeze(statement, tag);
       // After the rows, in the order in which allocations lock.
       await this.guard.followWithin(statement);
-      return this.rows.handedOver(statement);
+      return this.rows.handedOver(statement, tag);
     }, RESTORE_LIMIT_MS);
   }
 }

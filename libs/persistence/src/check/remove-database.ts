@@ -69,13 +69,12 @@ async function removeFrom(
   const kept = Object.fromEntries(assignments.filter(([, name]) => remaining.includes(name)));
   const router = new ShardRouter(remaining, kept);
   const source = open.get(database);
-  const all = (): boolean => true;
   let counts: ReadonlyMap<string, number>;
   if (dryRun) {
-    counts = await source.wouldHandOver(all);
+    counts = await source.wouldHandOver();
   } else {
     await open.prepare();
-    counts = await source.handOver(all, (tag) => open.get(router.shardOf(tag)), true);
+    counts = await source.handOver((tag) => open.get(router.shardOf(tag)));
     for (const { name, names } of open) if (name !== database) await names.mark(database, 'removed');
   }
   const tags = [...counts].sort(([a], [b]) => (a < b ? -1 : 1));

@@ -94,7 +94,10 @@ export async function moveForward(statement: Statement, dialect: MoveDialect, ga
   // For a tag that exists, this is the record in case its row is lost as well.
   const end = `${dialect.greatest}(max_id, COALESCE(issue_limit, 0), 0)`;
   const moved = `${end} + ${dialect.least}(${dialect.number}, ${MAX} - ${end})`;
-  await statement(text(`UPDATE leaf_deleted_tag SET issue_limit = ${moved}`), [BigInt(gap.steps) * BigInt(gap.least)]);
+  const update = `UPDATE leaf_deleted_tag SET issue_limit = ${moved} WHERE biz_tag > ? AND biz_tag <= COALESCE(?, biz_tag)`;
+  await inPages(statement, dialect, 'leaf_deleted_tag', (page) =>
+    statement(text(update), [BigInt(gap.steps) * BigInt(gap.least), ...page]),
+  );
   const count = async (rows: string): Promise<number> => {
     const [row] = await statement<{ count: number | string }[]>(`SELECT COUNT(*) AS count FROM ${rows}`);
     return Number(row?.count ?? 0);
@@ -104,17 +107,28 @@ export async function moveForward(statement: Statement, dialect: MoveDialect, ga
   return { tags, periods, deleted: await count(`leaf_deleted_tag WHERE ${WITHOUT_ROW}`) };
 }
 
-/** Moves the tags page by page to keep each statement short. */
 async function moveTags(statement: Statement, dialect: MoveDialect, gap: Gap): Promise<void> {
-  const lastTag = dialect.text('SELECT biz_tag FROM leaf_alloc WHERE biz_tag > ? ORDER BY biz_tag LIMIT 1 OFFSET ?');
   const update = dialect.text(
     `UPDATE leaf_alloc SET ${setPosition(movedPosition(dialect))}, update_time = CURRENT_TIMESTAMP
      WHERE ${POSITION} > 0 AND biz_tag > ? AND biz_tag <= COALESCE(?, biz_tag)`,
   );
+  await inPages(statement, dialect, 'leaf_alloc', (page) =>
+    statement(update, [...gapParameters(gap), ...gapParameters(gap), ...page]),
+  );
+}
+
+/** Updates a table page by page, to keep each statement short: rows after the first name, up to the second, if any. */
+async function inPages(
+  statement: Statement,
+  dialect: MoveDialect,
+  table: 'leaf_alloc' | 'leaf_deleted_tag',
+  update: (page: [after: string, upTo: string | null]) => Promise<unknown>,
+): Promise<void> {
+  const lastOfPage = dialect.text(`SELECT biz_tag FROM ${table} WHERE biz_tag > ? ORDER BY biz_tag LIMIT 1 OFFSET ?`);
   let before = '';
   for (;;) {
-    const [last] = await statement<{ biz_tag: string }[]>(lastTag, [before, PAGE - 1]);
-    await statement(update, [...gapParameters(gap), ...gapParameters(gap), before, last?.biz_tag ?? null]);
+    const [last] = await statement<{ biz_tag: string }[]>(lastOfPage, [before, PAGE - 1]);
+    await update([before, last?.biz_tag ?? null]);
     if (last === undefined) return;
     before = last.biz_tag;
   }

@@ -269,13 +269,16 @@ export class ShardedSegmentStore extends SegmentStore {
       this.assertNowhere(tag, owner);
       return;
     }
+    let isAlone = true;
     for (const { name, stores } of this.shards.all.filter((shard) => this.misplaced.get(shard)?.has(tag) === true)) {
       const left = await stores.tags.current(tag);
       if (left === undefined) continue;
+      isAlone = false;
       if (own.reset !== undefined) throw rowInvalid(periodsElsewhere(tag, name, owner.name));
       if (left.maxId > own.maxId) throw rowInvalid(behind(tag, owner.name, name, left.maxId));
     }
-    this.unproven.delete(tag);
+    // A server with other settings may use the other row, and a failover may move it.
+    if (isAlone) this.unproven.delete(tag);
   }
 
   /** Throws if another database has a row of a tag that its owner lacks. */

@@ -57,21 +57,24 @@ export class ShardedTagStore extends TagStore {
    */
   async create(tag: NewTag): Promise<TagRow> {
     await this.shards.roster.assertComplete();
+    if (tag.interleave !== undefined) return this.createShares(tag, tag.interleave);
     const owner = this.shards.of(tag.tag);
-    let deleted: bigint | undefined;
-    for (const shard of this.shards.all) {
-      const here = await shard.stores.tags.deleted(tag);
-      if (here !== undefined && tag.reset !== undefined && shard !== owner) {
-        throw new LeafError('LEAF_TAG_EXISTS', periodsElsewhere(tag.tag, shard.name, owner.name));
+    const others = this.shards.all.filter((shard) => shard !== owner);
+    return owner.stores.tags.createAbove(tag, async () => {
+      let deleted: bigint | undefined;
+      for (const { name, stores } of others) {
+        await stores.tags.assertNotMoving(tag.tag);
+        if ((await stores.tags.current(tag.tag)) !== undefined) {
+          throw new LeafError('LEAF_TAG_EXISTS', misplaced(tag.tag, name, owner.name));
+        }
+        const here = await stores.tags.deleted(tag);
+        if (here !== undefined && tag.reset !== undefined) {
+          throw new LeafError('LEAF_TAG_EXISTS', periodsElsewhere(tag.tag, name, owner.name));
+        }
+        deleted = highest(deleted, here);
       }
-      deleted = highest(deleted, here);
-    }
-    if (tag.interleave !== undefined) return this.createShares(tag, tag.interleave, deleted);
-    for (const shard of this.shards.all) {
-      if (shard === owner || (await shard.stores.tags.current(tag.tag)) === undefined) continue;
-      throw new LeafError('LEAF_TAG_EXISTS', misplaced(tag.tag, shard.name, owner.name));
-    }
-    return owner.stores.tags.createAbove(tag, deleted);
+      return deleted;
+    });
   }
 
   override shardOf(tag: string): string {
@@ -98,7 +101,9 @@ export class ShardedTagStore extends TagStore {
   }
 
   /** Keeps shares that an earlier attempt created. */
-  private async createShares(tag: NewTag, interleave: Interleave, deleted: bigint | undefined): Promise<TagRow> {
+  private async createShares(tag: NewTag, interleave: Interleave): Promise<TagRow> {
+    let deleted: bigint | undefined;
+    for (const { stores } of this.shards.all) deleted = highest(deleted, await stores.tags.deleted(tag));
     const byName = [...this.shards.all].sort((a, b) => (a.name < b.name ? -1 : 1));
     if (interleave.of !== byName.length) {
       throw new LeafError(
@@ -111,7 +116,7 @@ export class ShardedTagStore extends TagStore {
       const { tags } = shard.stores;
       const share = { ...interleave, remainder };
       const row = await tags.current(tag.tag);
-      if (row === undefined) await tags.createAbove({ ...tag, interleave: share }, deleted);
+      if (row === undefined) await tags.createAbove({ ...tag, interleave: share }, () => Promise.resolve(deleted));
       else if (!isShare(row, share)) throw exists(tag.tag);
       created ||= row === undefined;
     }

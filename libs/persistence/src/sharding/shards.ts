@@ -59,7 +59,7 @@ export class Shards {
     if (!owner.created || this.roster.faults.length > 0) return;
     try {
       const used = await Promise.all(this.all.map(async ({ stores }) => stores.tags.isUsed()));
-      if (!used.includes(true)) await owner.stores.tags.createAbove({ tag, ...FIRST_TAG_FIELDS }, undefined);
+      if (!used.includes(true)) await owner.stores.tags.createAbove({ tag, ...FIRST_TAG_FIELDS });
     } catch {
       // A database is down, or another server has created the tag. It can be created by hand.
     }

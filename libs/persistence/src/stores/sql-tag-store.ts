@@ -16,7 +16,7 @@ import { isHidden, NO_PERIOD, positionColumns, WITHOUT_ROW } from '../failover/m
 import { aloneFault } from './roster-faults';
 import type { DatabaseNames } from './database-names';
 import { insertValues, positionOf, raised, select, type StoredRow, toTagRow } from './stored-tag';
-import { historyEnd, type TagDialect } from './tag-dialect';
+import { FROZEN, historyEnd, type TagDialect } from './tag-dialect';
 import { TagReads } from './tag-reads';
 
 /** Limit for a change of a few statements, in milliseconds. */
@@ -24,6 +24,12 @@ const CHANGE_LIMIT_MS = 5000;
 
 /** Rows of one query. SQLite reads them in one turn of the event loop, in which ID requests wait. */
 const PAGE = 50;
+
+/**
+ * Reads the first unallocated ID of a deleted tag with the name in all other databases; undefined: none. It is called
+ * within the transaction, after the INSERT: a tag that moves meanwhile is seen in one of the databases.
+ */
+type Elsewhere = () => Promise<bigint | undefined>;
 
 /** Administers the rows of `leaf_alloc` and `leaf_deleted_tag`. */
 export class SqlTagStore extends TagStore {
@@ -63,17 +69,27 @@ export class SqlTagStore extends TagStore {
   async create(tag: NewTag): Promise<TagRow> {
     const fault = aloneFault(await this.names.list());
     if (fault !== undefined) throw new LeafError('LEAF_STORE_UNAVAILABLE', fault);
-    return this.createAbove(tag, undefined);
+    return this.createAbove(tag);
   }
 
   /**
    * As {@link create}, on a database that is one of several, and has not been taken out of the list.
    *
-   * @param deleted the first unallocated ID of a deleted tag with this name in another database; undefined: none
+   * @param elsewhere see {@link Elsewhere}
    */
-  async createAbove(tag: NewTag, deleted: bigint | undefined): Promise<TagRow> {
+  async createAbove(tag: NewTag, elsewhere: Elsewhere = () => Promise.resolve(undefined)): Promise<TagRow> {
     assertNewTag(tag);
-    return this.database.transaction((statement) => this.insert(tag, deleted, statement), CHANGE_LIMIT_MS);
+    return this.database.transaction((statement) => this.insert(tag, elsewhere, statement), CHANGE_LIMIT_MS);
+  }
+
+  /** @throws LeafError `LEAF_TAG_EXISTS` while the tag is on its way to another database */
+  async assertNotMoving(
+    tag: string,
+    statement: Statement = (sql, values) => this.database.run(sql, values ?? []),
+  ): Promise<void> {
+    const { text, thisTag, key, forUpdate } = this.dialect;
+    const sql = text(`SELECT 1 FROM leaf_alloc WHERE ${thisTag} ${forUpdate}`);
+    if ((await statement<unknown[]>(sql, key(FROZEN + tag))).length > 0) throw moving(tag, this.database.description);
   }
 
   /** Whether the database has a tag or a deleted tag. */
@@ -172,13 +188,15 @@ export class SqlTagStore extends TagStore {
    * name. The record of a deleted tag is read after the INSERT, because an INSERT that waited for a deletion would not
    * see its record.
    */
-  private async insert(newTag: NewTag, deletedElsewhere: bigint | undefined, statement: Statement): Promise<TagRow> {
+  private async insert(newTag: NewTag, elsewhere: Elsewhere, statement: Statement): Promise<TagRow> {
     const { dialect } = this;
     const { tag, maxId = 1n, reset, description } = newTag;
     await this.names.assertNotLeft(statement, dialect.forUpdate);
     const inserted = await statement(dialect.text(dialect.insertTag), insertValues(newTag));
     if (!dialect.inserted(inserted)) throw await this.existing(tag, statement);
-    const deleted = highest(await this.readDeleted(deletedName(tag, reset), statement), deletedElsewhere);
+    // Before the others: what has left this database is seen there.
+    await this.assertNotMoving(tag, statement);
+    const deleted = highest(await this.readDeleted(deletedName(tag, reset), statement), await elsewhere());
     if (deleted !== undefined) assertAfterDeleted(newTag, deleted);
     if (deleted !== undefined && deleted > maxId) {
       const sql = dialect.text(`UPDATE leaf_alloc SET max_id = ?, next_id = ? WHERE ${dialect.thisTag}`);
@@ -254,6 +272,13 @@ export function compareNames(a: string, b: string): number {
 /** The higher of the positions that two databases remember. */
 export function highest(one: bigint | undefined, other: bigint | undefined): bigint | undefined {
   return one === undefined || (other !== undefined && other > one) ? other : one;
+}
+
+function moving(tag: string, description: string): LeafError {
+  return new LeafError(
+    'LEAF_TAG_EXISTS',
+    `Tag "${tag}" is moving from ${description} to another database. If leaf-server move-tags ended before, run it again.`,
+  );
 }
 
 /** The name in `leaf_deleted_tag`: numbers of periods are recorded separately from plain IDs of the tag. */

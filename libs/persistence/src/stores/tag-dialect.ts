@@ -30,6 +30,12 @@ export interface TagDialect extends MoveDialect {
   readonly deletedTag: string;
 }
 
+/**
+ * Prefix of the name of a frozen row, which is on its way to another database. No tag and no period has such a name, so
+ * no program allocates from the row; and lists of tags omit it, as they do the rows of periods.
+ */
+export const FROZEN = '@';
+
 /** The columns of {@link TagDialect.insertTag}. */
 export const INSERTED = `biz_tag, max_id, step, description, max_step, last_id, ${KIND_COLUMNS}, period_start, next_id`;
 

@@ -1,16 +1,11 @@
-import { LeafError, tagOfRow } from '@leaf-ids/core';
+import { LeafError, MAX_ID, periodRow, tagOfRow } from '@leaf-ids/core';
 import { MAX_TAG } from '@leaf-ids/core/internal';
 import type { SqlDatabase, SqlParameter, Statement } from '../connections/sql-database';
-import { POSITION, setPosition } from '../failover/move-forward';
+import { type Gap, POSITION, setPosition } from '../failover/move-forward';
 import type { DatabaseNames } from './database-names';
 import { KIND_COLUMNS, type SettingColumns } from './setting-columns';
-import type { TagDialect } from './tag-dialect';
+import { FROZEN, type TagDialect } from './tag-dialect';
 
-/**
- * Prefix of the name of a frozen row. No tag and no period has such a name, so no program allocates from the row; and
- * lists of tags omit it, as they do the rows of periods.
- */
-const FROZEN = '@';
 const IS_FROZEN = `biz_tag LIKE '${FROZEN}%'`;
 
 /** A row of `leaf_alloc`, whole. */
@@ -41,8 +36,14 @@ export interface HandedOver {
   readonly failedOver: number;
 }
 
-/** Whether the rows of a tag move. */
-export type WhichTags = (tag: string, isInterleaved: boolean) => boolean;
+type ListedRow = Pick<WholeRow, 'biz_tag' | 'interleave_of'>;
+
+/** The key of one row. */
+interface Picked {
+  readonly name?: string;
+  readonly condition?: string;
+  readonly values?: SqlParameter[];
+}
 
 /** The rows of one database that move to another one, with their position, settings and records. */
 export class TagRows {
@@ -52,17 +53,19 @@ export class TagRows {
     private readonly names: DatabaseNames,
   ) {}
 
+  /** The rows that are not frozen, or those of one tag. */
+  list(tag?: string, statement: Statement = this.statement, suffix = ''): Promise<ListedRow[]> {
+    const sql = `SELECT biz_tag, interleave_of FROM leaf_alloc WHERE NOT ${IS_FROZEN}`;
+    return this.pick<ListedRow>(statement, sql, { ...this.rowOf(tag), suffix });
+  }
+
   /**
-   * The rows that are not frozen, by name.
+   * As {@link list}; their names.
    *
-   * @param moves which tags are wanted, with the rows of their periods
-   * @param suffix the end of the SELECT, for a lock
    * @throws LeafError `LEAF_TAG_ROW_INVALID` for a row that cannot move
    */
-  async movable(moves: WhichTags, statement: Statement = this.statement, suffix = ''): Promise<string[]> {
-    const sql = `SELECT biz_tag, interleave_of FROM leaf_alloc WHERE NOT ${IS_FROZEN} ORDER BY biz_tag ${suffix}`;
-    const all = await statement<Pick<WholeRow, 'biz_tag' | 'interleave_of'>[]>(sql);
-    const rows = all.filter(({ biz_tag, interleave_of }) => moves(tagOfRow(biz_tag), interleave_of !== null));
+  async movable(tag?: string, statement: Statement = this.statement, suffix = ''): Promise<string[]> {
+    const rows = await this.list(tag, statement, suffix);
     for (const { biz_tag, interleave_of } of rows) {
       if (interleave_of !== null) throw interleaved(biz_tag);
       if (biz_tag.length >= MAX_TAG) throw tooLong(biz_tag);
@@ -71,38 +74,42 @@ export class TagRows {
   }
 
   /**
-   * Ends all allocation of tags from the database: renames their rows. What an allocation or a new period has under way
-   * ends before, and is seen.
+   * Ends all allocation from the database, or from one tag: renames every row. What an allocation or a new period has
+   * under way ends before, and is seen.
    *
    * @param statement of a transaction in which no tag can be created
    * @throws LeafError `LEAF_TAG_ROW_INVALID` for a row that cannot be renamed
    */
-  async freeze(moves: WhichTags, statement: Statement): Promise<void> {
+  async freeze(statement: Statement, tag?: string): Promise<void> {
     const { text, thisTag, key, forUpdate } = this.dialect;
     const rename = text(`UPDATE leaf_alloc SET biz_tag = ? WHERE ${thisTag}`);
     // Rows of periods that began while the rows of their tags were being locked are in the next round.
     const renamed = new Set<string>();
-    for (let rows = await this.movable(moves, statement, forUpdate); rows.length > 0;) {
+    for (let rows = await this.movable(tag, statement, forUpdate); rows.length > 0;) {
       for (const row of rows) {
         if (renamed.has(row)) throw unchangeable(row, this.database.description);
         renamed.add(row);
         await statement(rename, [FROZEN + row, ...key(row)]);
       }
-      rows = await this.movable(moves, statement, forUpdate);
+      rows = await this.movable(tag, statement, forUpdate);
     }
   }
 
-  /** All frozen rows and all records. */
-  async handedOver(statement: Statement = this.statement): Promise<HandedOver> {
+  /** All frozen rows and all records, or those of one tag. */
+  async handedOver(statement: Statement = this.statement, tag?: string): Promise<HandedOver> {
     const { textOf, text, updated } = this.dialect;
     const columns = ['max_id', 'next_id', 'last_id', 'period_start', 'issue_limit'];
     const exact = columns.map((column) => `${textOf(column)} AS ${column}`).join(', ');
-    const rows = await statement<WholeRow[]>(
+    const rows = await this.pick<WholeRow>(
+      statement,
       `SELECT biz_tag, ${exact}, ${textOf(POSITION)} AS position, step, max_step, ${KIND_COLUMNS}, description
-       FROM leaf_alloc WHERE ${IS_FROZEN} ORDER BY biz_tag`,
+       FROM leaf_alloc WHERE ${IS_FROZEN}`,
+      this.rowOf(tag, FROZEN),
     );
-    const records = await statement<WholeRecord[]>(
-      `SELECT biz_tag, ${textOf('max_id')} AS max_id, ${textOf('issue_limit')} AS issue_limit FROM leaf_deleted_tag`,
+    const records = await this.pick<WholeRecord>(
+      statement,
+      `SELECT biz_tag, ${textOf('max_id')} AS max_id, ${textOf('issue_limit')} AS issue_limit FROM leaf_deleted_tag WHERE 1 = 1`,
+      tag === undefined ? {} : { name: tag, condition: this.dialect.deletedTag, values: [tag] },
     );
     const sql = `SELECT ${updated} AS updated FROM leaf_segment_server WHERE id = 1`;
     const [server] = await statement<{ updated: number | string }[]>(text(sql));
@@ -131,16 +138,56 @@ export class TagRows {
 
   /** Deletes frozen rows that another database has taken over. Their records stay, and a repetition hands them over. */
   async forget(rows: readonly WholeRow[]): Promise<void> {
-    const { text, thisTag, key } = this.dialect;
-    const sql = text(`DELETE FROM leaf_alloc WHERE ${thisTag}`);
-    for (const { biz_tag } of rows) await this.statement(sql, key(FROZEN + biz_tag));
+    for (const { biz_tag } of rows) await this.statement(this.deleteRow, this.dialect.key(FROZEN + biz_tag));
   }
 
-  /** Deletes records that another database has taken over, unless they were raised meanwhile. */
-  async forgetRecords(records: readonly WholeRecord[]): Promise<void> {
-    const { text, deletedTag, number } = this.dialect;
-    const sql = text(`DELETE FROM leaf_deleted_tag WHERE ${deletedTag} AND max_id <= ${number}`);
-    for (const { biz_tag, max_id } of records) await this.statement(sql, [biz_tag, BigInt(max_id)]);
+  /**
+   * As {@link forget}, of a tag that another database of the same list has from now on, and leaves its end on record as
+   * a deletion does: should that database lose the tag, it cannot start over. A plain tag without a `max` would then
+   * begin above the gap, because the other database may have issued some of it.
+   */
+  async handOff(rows: readonly WholeRow[], gap: Gap): Promise<void> {
+    const { text, rememberDeleted, deletedTag, greatest, number } = this.dialect;
+    const raise = `UPDATE leaf_deleted_tag SET issue_limit = ${greatest}(COALESCE(issue_limit, 0), ${number}) WHERE ${deletedTag}`;
+    await this.database.transaction(async (statement) => {
+      for (const row of rows) {
+        const position = BigInt(row.position);
+        const name = row.reset_every === null ? row.biz_tag : periodRow(row.biz_tag, '');
+        const isPlain = name === tagOfRow(row.biz_tag) && row.last_id === null;
+        const steps = Math.max(Number(row.step), Number(row.max_step ?? 0), gap.least);
+        const end = isPlain ? position + BigInt(gap.steps) * BigInt(steps) : position;
+        await statement(text(rememberDeleted), [name, position]);
+        await statement(text(raise), [end < MAX_ID ? end : MAX_ID, name]);
+        await statement(this.deleteRow, this.dialect.key(FROZEN + row.biz_tag));
+      }
+    }, MOVE_LIMIT_MS);
+  }
+
+  private get deleteRow(): string {
+    return this.dialect.text(`DELETE FROM leaf_alloc WHERE ${this.dialect.thisTag}`);
+  }
+
+  private rowOf(tag: string | undefined, prefix = ''): Picked {
+    if (tag === undefined) return {};
+    const { thisTag, key } = this.dialect;
+    return { name: prefix + tag, condition: thisTag, values: key(prefix + tag) };
+  }
+
+  /** All rows; with a name, that row and those of its periods, by the key. LIKE ignores letter case on some databases. */
+  private async pick<Row extends { readonly biz_tag: string }>(
+    statement: Statement,
+    sql: string,
+    { name, condition, values, suffix = '' }: Picked & { readonly suffix?: string },
+  ): Promise<Row[]> {
+    const { text } = this.dialect;
+    if (name === undefined) return statement<Row[]>(text(`${sql} ${suffix}`));
+    const periods = periodRow(name, '');
+    const like = [`${periods.replaceAll('_', '!_')}%`];
+    const [own, others] = [
+      await statement<Row[]>(text(`${sql} AND ${condition} ${suffix}`), values),
+      await statement<Row[]>(text(`${sql} AND biz_tag LIKE ? ESCAPE '!' ${suffix}`), like),
+    ];
+    return [...own, ...others.filter(({ biz_tag }) => biz_tag.startsWith(periods))];
   }
 
   private readonly statement: Statement = (sql, parameters = []) => this.database.run(sql, parameters);
