@@ -1,92 +1,26 @@
 import { type IdRange, LeafError, periodRow } from '@leaf-ids/core';
-import { DEFAULT_SEGMENT_OPTIONS, SegmentIdGenerator, systemRandom } from '@leaf-ids/core/internal';
+import { DEFAULT_SEGMENT_OPTIONS, type SegmentIdGenerator, systemRandom } from '@leaf-ids/core/internal';
 import {
-  checkDatabases,
   createTagStore,
   type MovedTag,
-  moveTags,
-  type MoveTagsOptions,
   parseDatabaseUrl,
   type RemovalReport,
   removeDatabase,
-  ShardRouter,
-  type TagMoveReport,
 } from '@leaf-ids/persistence';
 import { givenTwice } from '../support/issued-ids';
 import { REFUSED } from '../support/http/refusal';
-import { type ShardedDatabases, shardedDatabases } from '../support/servers/shards';
+import type { ShardedDatabases } from '../support/servers/shards';
 import { day } from './period.contract';
-import { clock, connect, PATIENT } from './sql-stores';
-import type { ThreeDatabases, Urls } from './three-databases';
+import { clock, connect } from './sql-stores';
+import { PINNED, ROUTER, SHORT, tagOf, type ThreeDatabases, ThreeDatabasesRig, type Urls } from './three-databases';
 
 const TAKEN_OUT = expect.stringContaining('"c" was removed with leaf-server remove-database') as string;
-const ROUTER = new ShardRouter(['a', 'b', 'c'], {});
-const SHORT = new ShardRouter(['a', 'b'], {});
-
-/** A tag that belongs to `c` and, without it, to `next`. */
-function tagOf(next: string, prefix = 'order'): string {
-  const names = Array.from({ length: 1000 }, (_, n) => `${prefix}${n}`);
-  return names.find((tag) => ROUTER.shardOf(tag) === 'c' && SHORT.shardOf(tag) === next)!;
-}
-
-/** Assigns the tags of `c` elsewhere, as the list without it would. */
-const PINNED = Object.fromEntries(
-  ['order', 'strict'].flatMap((prefix) => ['a', 'b'].map((next) => [tagOf(next, prefix), next])),
-);
 
 /** Contract of several databases, one of which, `c`, is taken out of their list. */
 export function removeDatabaseContract(name: string, open: () => Promise<ThreeDatabases>): void {
   describe(`${name}: a database that is taken out of the list`, () => {
-    let urls: Urls;
-    let failing: ThreeDatabases['failing'];
-    let cleanUp: () => Promise<void>;
-    const opened: (() => Promise<unknown>)[] = [];
-
-    beforeEach(async () => ({ urls, failing, cleanUp } = await open()));
-    afterEach(async () => {
-      for (let close = opened.pop(); close !== undefined; close = opened.pop()) await close();
-      await cleanUp();
-    });
-
-    async function startServer(
-      names: readonly (keyof Urls)[] = ['a', 'b', 'c'],
-      assigned: Readonly<Record<string, string>> = {},
-    ): Promise<ShardedDatabases> {
-      const databases = shardedDatabases(
-        Object.fromEntries(names.map((each) => [each, urls[each]])),
-        assigned,
-        PATIENT,
-      );
-      opened.push(() => databases.shards.close());
-      await databases.shards.start();
-      return databases;
-    }
-    function generatorOf({ segments }: ShardedDatabases): SegmentIdGenerator {
-      const ignore = (): void => undefined;
-      const events = { onLoadFailed: ignore, onRefreshFailed: ignore };
-      const generator = new SegmentIdGenerator(segments, clock, systemRandom, DEFAULT_SEGMENT_OPTIONS, events);
-      opened.push(() => generator.close().catch(ignore));
-      return generator;
-    }
-    async function execute<Rows>(database: keyof Urls, sql: string): Promise<Rows> {
-      const dataSource = await connect(parseDatabaseUrl(urls[database]));
-      try {
-        return await dataSource.query<Rows>(sql);
-      } finally {
-        await dataSource.destroy();
-      }
-    }
-    const remove = (options: { dryRun?: boolean } = {}): Promise<RemovalReport> =>
-      removeDatabase({ shards: { databases: urls }, database: 'c', dryRun: false, ...options }, clock, systemRandom);
-    const move = (
-      tags: Readonly<Record<string, string>>,
-      options: Partial<MoveTagsOptions> = {},
-    ): Promise<TagMoveReport> =>
-      moveTags({ shards: { databases: urls, tags }, dryRun: false, ...options }, clock, systemRandom);
-    const check = (names: readonly (keyof Urls)[]): ReturnType<typeof checkDatabases> => {
-      const databases = Object.fromEntries(names.map((each) => [each, urls[each]]));
-      return checkDatabases({ shards: { databases }, migrate: false }, clock, systemRandom);
-    };
+    const rig = new ThreeDatabasesRig(open);
+    const { startServer, generatorOf, execute, failing, remove, move, check } = rig;
 
     it.each<
       [string, () => Promise<{ tags: readonly MovedTag[] }>, (tags: readonly string[]) => Promise<ShardedDatabases>]
@@ -141,160 +75,6 @@ export function removeDatabaseContract(name: string, open: () => Promise<ThreeDa
         [],
       );
       expect(next.reports).toEqual([]);
-    });
-
-    it('moves a tag with its settings, periods and records, and none that is in its database', async () => {
-      const old = await startServer();
-      const [invoice, stays] = [tagOf('b', 'invoice'), tagOf('a')];
-      await old.tags.create({ tag: stays, step: 10 });
-      const daily = { tag: invoice, step: 10, reset: 'daily', zone: 'Europe/Berlin' } as const;
-      const kind = await old.tags.create({ ...daily, maxId: 7n });
-      await old.tags.create({ tag: 'shared', step: 10, interleave: { of: 3, remainder: 0, block: 100 } });
-      await old.segments.beginPeriod(invoice, kind, day(), 1n);
-      await old.segments.allocate(periodRow(invoice, day().name), 10);
-      const pins = { [invoice]: 'a', [stays]: 'c' };
-      const moved = { tags: [{ tag: invoice, from: 'c', to: 'a', rows: 2 }] };
-      expect(await move(pins, { dryRun: true })).toEqual({ dryRun: true, ...moved });
-      expect((await old.segments.allocate(periodRow(invoice, day().name), 1)).from).toBe(17n);
-      expect(await move(pins)).toEqual({ dryRun: false, ...moved });
-      expect(await move(pins)).toEqual({ dryRun: false, tags: [] });
-      expect((await old.segments.allocate(stays, 1)).from).toBe(1n);
-      const refused = {
-        code: 'LEAF_TAG_ROW_INVALID',
-        message: expect.stringContaining('leaf-server move-tags') as string,
-      };
-      await old.segments.listTags();
-      await expect(old.segments.allocate(periodRow(invoice, day().name), 1)).rejects.toMatchObject(refused);
-      const next = await startServer(['a', 'b', 'c'], pins);
-      expect(await next.tags.find(invoice)).toMatchObject({ reset: 'daily', zone: 'Europe/Berlin' });
-      expect((await next.segments.allocate(periodRow(invoice, day().name), 1)).from).toBe(18n);
-      await next.segments.beginPeriod(invoice, kind, day(1), 1n);
-      expect((await next.segments.allocate(periodRow(invoice, day(1).name), 1)).from).toBe(7n);
-      await next.tags.remove(invoice);
-      // The former database has its end on record.
-      await expect(next.tags.create(daily)).rejects.toMatchObject({ code: 'LEAF_TAG_EXISTS' });
-    });
-
-    it('a tag that was moved does not start over when its new database loses it', async () => {
-      const old = await startServer();
-      const [plain, strict] = [tagOf('a'), tagOf('a', 'strict')];
-      await old.tags.create({ tag: plain, step: 10 });
-      await old.tags.create({ tag: strict, step: 10, order: 'strict' });
-      await old.segments.allocate(plain, 30);
-      await move(PINNED);
-      const next = await startServer(['a', 'b', 'c'], PINNED);
-      expect((await next.segments.allocate(plain, 30)).from).toBe(31n);
-      for (const table of ['leaf_alloc', 'leaf_deleted_tag']) await execute('a', `DELETE FROM ${table}`);
-      const later = await startServer(['a', 'b', 'c'], PINNED);
-      expect((await later.tags.create({ tag: plain, step: 10 })).maxId).toBeGreaterThan(60n);
-      const again = later.tags.create({ tag: strict, step: 10, order: 'strict' });
-      await expect(again).rejects.toMatchObject({ code: 'LEAF_TAG_EXISTS' });
-    });
-
-    it('a tag goes back and forth without a gap', async () => {
-      const old = await startServer();
-      const tag = tagOf('a');
-      await old.tags.create({ tag, step: 10, max: 1000n });
-      await old.segments.allocate(tag, 30);
-      await move({ [tag]: 'a' });
-      const next = await startServer(['a', 'b', 'c'], { [tag]: 'a' });
-      expect((await next.segments.allocate(tag, 30)).from).toBe(31n);
-      await move({});
-      expect((await (await startServer()).segments.allocate(tag, 30)).from).toBe(61n);
-    });
-
-    it('issues nothing from two rows: that of a promoted replica without the move, and the moved one', async () => {
-      const old = await startServer();
-      const tag = tagOf('a');
-      await old.tags.create({ tag, step: 10 });
-      await old.segments.allocate(tag, 30);
-      await move(PINNED);
-      const next = await startServer(['a', 'b', 'c'], PINNED);
-      await next.segments.allocate(tag, 1000);
-      await execute('c', `INSERT INTO leaf_alloc (biz_tag, max_id, step, issue_limit) VALUES ('${tag}', 31, 10, 2561)`);
-      await execute('c', 'DELETE FROM leaf_deleted_tag');
-      await next.segments.listTags();
-      expect((await next.segments.allocate(tag, 1)).from).toBe(1031n);
-      // A server with the former settings moves the replica on.
-      await execute('c', "UPDATE leaf_segment_server SET server = 'the former primary'");
-      await old.segments.allocate(tagOf('b', 'other'), 1).catch(() => undefined);
-      const ranges = [];
-      for (const { segments } of [old, next, old, next]) {
-        await segments.listTags();
-        ranges.push(await segments.allocate(tag, 1).catch(() => undefined));
-      }
-      const fromNext = [ranges[1], ranges[3]];
-      const fromOld = [ranges[0], ranges[2]];
-      expect(fromNext.includes(undefined) || fromOld.every((range) => range === undefined)).toBe(true);
-    });
-
-    it('moves only the tags that are named, and refuses an interleaved one', async () => {
-      const old = await startServer();
-      const [first, second] = [tagOf('a'), tagOf('b')];
-      for (const tag of [first, second]) await old.tags.create({ tag, step: 10 });
-      await old.tags.create({ tag: 'shared', step: 10, interleave: { of: 3, remainder: 0, block: 100 } });
-      const pins = { [first]: 'a', [second]: 'b', shared: 'b' };
-      const only = ['shared', first];
-      await expect(move(pins, { only })).rejects.toEqual(REFUSED('LEAF_TAG_ROW_INVALID'));
-      expect((await old.segments.allocate(first, 1)).from).toBe(1n);
-      expect(await move(pins, { only: [first] })).toMatchObject({ tags: [{ tag: first, to: 'a' }] });
-      expect((await old.segments.allocate(second, 1)).from).toBe(1n);
-    });
-
-    it('a move is taken back above what its new database has issued', async () => {
-      const names = Array.from({ length: 1000 }, (_, n) => `back${n}`);
-      const tag = names.find((each) => ROUTER.shardOf(each) === 'a')!;
-      const old = await startServer();
-      await old.tags.create({ tag, step: 10 });
-      await old.segments.allocate(tag, 30);
-      const failure = failing('a', 'DELETE ON leaf_alloc');
-      for (const sql of failure.create) await execute('a', sql);
-      await expect(move({ [tag]: 'c' })).rejects.toEqual(REFUSED('LEAF_STORE_UNAVAILABLE'));
-      await execute('a', failure.drop);
-      const next = await startServer(['a', 'b', 'c'], { [tag]: 'c' });
-      expect((await next.segments.allocate(tag, 100)).from).toBe(31n);
-      // Other tags are named, and this one was interrupted. Its own database comes first in the list.
-      await move({}, { only: ['other'] });
-      expect((await (await startServer()).segments.allocate(tag, 1)).from).toBe(131n);
-    });
-
-    it.each<[stage: string, database: keyof Urls, trigger: string]>([
-      ['before a tag is inserted', 'a', 'INSERT ON leaf_alloc'],
-      ['before a tag that was inserted is deleted', 'c', 'DELETE ON leaf_alloc'],
-    ])('a move that ends half way, %s, is finished or taken back by another one', async (_, database, trigger) => {
-      const old = await startServer();
-      const tags = [tagOf('a'), tagOf('a', 'invoice')] as const;
-      for (const tag of tags) await old.tags.create({ tag, step: 10 });
-      const issued = new Map(tags.map((tag) => [tag, [] as IdRange[]]));
-      const take = async ({ segments }: ShardedDatabases, tag: string): Promise<void> => {
-        issued.get(tag)!.push(await segments.allocate(tag, 10));
-      };
-      for (const tag of tags) await take(old, tag);
-      const failure = failing(database, trigger);
-      for (const sql of failure.create) await execute(database, sql);
-      const pins = { [tags[0]]: 'a', [tags[1]]: 'a' };
-      await expect(move(pins)).rejects.toEqual(REFUSED('LEAF_STORE_UNAVAILABLE'));
-      const both = [old, await startServer(['a', 'b', 'c'], pins)];
-      for (const server of both) for (const tag of tags) await take(server, tag).catch(() => undefined);
-      await execute(database, failure.drop);
-      for (const server of both) {
-        for (const tag of tags) {
-          await expect(server.tags.create({ tag, step: 1 })).rejects.toEqual(REFUSED('LEAF_TAG_EXISTS'));
-        }
-      }
-      const half = { [tags[0]]: 'a' };
-      await move(half);
-      expect(await move(half)).toEqual({ dryRun: false, tags: [] });
-      const next = await startServer(['a', 'b', 'c'], half);
-      for (const tag of tags) for (let n = 0; n < 3; n++) await take(next, tag);
-      for (const tag of tags) expect(givenTwice(issued.get(tag)!)).toEqual([]);
-      const { ok, problems } = await checkDatabases(
-        { shards: { databases: urls, tags: half }, migrate: false },
-        clock,
-        systemRandom,
-      );
-      expect(problems).toEqual([]);
-      expect(ok).toBe(true);
     });
 
     it('moves the settings, the periods and what was issued before a deletion', async () => {
@@ -514,7 +294,7 @@ export function removeDatabaseContract(name: string, open: () => Promise<ThreeDa
         await old.segments.allocate(tag, 30);
       }
       const take = (database: string): Promise<RemovalReport> =>
-        removeDatabase({ shards: { databases: urls }, database, dryRun: false }, clock, systemRandom);
+        removeDatabase({ shards: { databases: rig.urls }, database, dryRun: false }, clock, systemRandom);
       await Promise.allSettled(['b', 'c'].map(take));
       for (const database of ['b', 'c']) expect((await take(database)).remaining).toEqual(['a']);
       const next = await startServer(['a']);
@@ -527,7 +307,7 @@ export function removeDatabaseContract(name: string, open: () => Promise<ThreeDa
       await (await startServer()).tags.create({ tag, step: 10 });
       await remove();
       await removeDatabase(
-        { shards: { databases: { a: urls.a, b: urls.b } }, database: 'b', dryRun: false },
+        { shards: { databases: { a: rig.urls.a, b: rig.urls.b } }, database: 'b', dryRun: false },
         clock,
         systemRandom,
       );
@@ -536,14 +316,14 @@ export function removeDatabaseContract(name: string, open: () => Promise<ThreeDa
         ['c', REFUSED('LEAF_STORE_UNAVAILABLE')],
         ['b', REFUSED('LEAF_STORE_UNAVAILABLE')],
       ] as const) {
-        const dataSource = await connect(parseDatabaseUrl(urls[each]));
-        opened.push(() => dataSource.destroy());
+        const dataSource = await connect(parseDatabaseUrl(rig.urls[each]));
+        rig.closeLater(() => dataSource.destroy());
         const created = createTagStore(dataSource).create({ tag: 'alone', step: 1 });
         expect(await created.catch((error: unknown) => error)).toEqual(
           each === 'a' ? expect.objectContaining(outcome) : outcome,
         );
       }
-      const options = { shards: { databases: { a: urls.a } }, database: 'a', dryRun: false };
+      const options = { shards: { databases: { a: rig.urls.a } }, database: 'a', dryRun: false };
       await expect(removeDatabase(options, clock, systemRandom)).rejects.toEqual(REFUSED('LEAF_CONFIG_INVALID'));
     });
   });

@@ -6,6 +6,7 @@ import { systemRandom } from '@leaf-ids/core/internal';
 import { createTagStore, parseDatabaseUrl, removeDatabase } from '@leaf-ids/persistence';
 import { REFUSED } from '../support/http/refusal';
 import { shardedDatabases } from '../support/servers/shards';
+import { moveTagsContract } from './move-tags.contract';
 import { removeDatabaseContract } from './remove-database.contract';
 import { connect, PATIENT } from './sql-stores';
 import { failingFile, type ThreeDatabases } from './three-databases';
@@ -21,6 +22,7 @@ async function threeFiles(): Promise<ThreeDatabases> {
 }
 
 removeDatabaseContract('SQLite', threeFiles);
+moveTagsContract('SQLite', threeFiles);
 
 it('ends, and changes nothing, at a row that cannot be renamed', async () => {
   const { urls, cleanUp } = await threeFiles();

@@ -1,6 +1,7 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { moveTagsContract } from '../../contract/move-tags.contract';
 import { removeDatabaseContract } from '../../contract/remove-database.contract';
 import { failingFile, failingMysql, failingPostgres, type ThreeDatabases } from '../../contract/three-databases';
 import { type MariadbServer, startMariadb } from '../../support/servers/mariadb';
@@ -30,4 +31,6 @@ async function threeEngines([a, b, c]: readonly [Engine, Engine, Engine]): Promi
 }
 
 removeDatabaseContract('MariaDB', () => threeEngines(['SQLite', 'PostgreSQL', 'MariaDB']));
+moveTagsContract('MariaDB', () => threeEngines(['SQLite', 'PostgreSQL', 'MariaDB']));
 removeDatabaseContract('PostgreSQL', () => threeEngines(['SQLite', 'MariaDB', 'PostgreSQL']));
+moveTagsContract('PostgreSQL', () => threeEngines(['SQLite', 'MariaDB', 'PostgreSQL']));
