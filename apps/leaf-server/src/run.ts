@@ -1,4 +1,3 @@
-import 'reflect-metadata';
 import { Logger } from '@nestjs/common';
 import { SystemClock } from '@leaf-ids/core';
 import type { CommandLine } from './commands/command-line';
