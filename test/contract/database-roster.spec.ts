@@ -1,6 +1,7 @@
 import { mkdir, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { periodRow } from '@leaf-ids/core';
 import { systemRandom } from '@leaf-ids/core/internal';
 import {
   checkDatabases,
@@ -10,6 +11,7 @@ import {
   parseDatabaseUrl,
   ShardRouter,
 } from '@leaf-ids/persistence';
+import { day } from './period.contract';
 import { clock, connect, sqlFixture } from './sql-stores';
 import { type ShardedDatabases, shardedDatabases } from '../support/servers/shards';
 
@@ -93,6 +95,23 @@ describe('a database that is added, taken out or exchanged', () => {
     await expect(tags.create({ tag, step: 100 })).rejects.toMatchObject({ code: 'LEAF_STORE_UNAVAILABLE' });
     await execute('a', "DELETE FROM leaf_registry WHERE name = 'database:b'");
     expect(await (await restart(['a'])).tags.create({ tag, step: 100 })).toMatchObject({ maxId: 1n });
+  });
+
+  it('a period whose row is gone begins again though the name of another database is missing', async () => {
+    const tag = tagOf('a', ['a', 'b']);
+    const whole = await restart(['a', 'b']);
+    const kind = await whole.tags.create({ tag, step: 10, reset: 'daily', zone: 'UTC' });
+    const { segments, reports } = await restart(['a']);
+    expect(reports).toEqual([expect.stringContaining('The database "b" has or had tags')]);
+    const row = periodRow(tag, day().name);
+    await segments.beginPeriod(tag, kind, day(), 1n);
+    expect(await segments.allocate(row, 5)).toMatchObject({ from: 1n });
+    await execute('a', `DELETE FROM leaf_alloc WHERE biz_tag = '${row}'`);
+    await expect(segments.allocate(row, 5)).rejects.toMatchObject({ code: 'LEAF_TAG_NOT_FOUND' });
+    await segments.beginPeriod(tag, kind, day(), 6n);
+    expect((await segments.allocate(row, 5)).from).toBeGreaterThan(5n);
+    await execute('a', `DELETE FROM leaf_alloc WHERE biz_tag LIKE '${tag}%'`);
+    await expect(segments.allocate(row, 5)).rejects.toMatchObject(REFUSED);
   });
 
   it('one of several does not serve alone as if it were the only one', async () => {

@@ -102,7 +102,8 @@ export class ShardedSegmentStore extends SegmentStore {
       if (isUnknownTag(error)) {
         // A known tag without a row: its database may just have been taken out of the list.
         await this.shards.roster.update();
-        this.assertNowhere(tagOfRow(tag), owner);
+        // Of a tag that is there, only the row of a period is gone: the period begins again.
+        if ((await this.ask(owner, tagOfRow(tag))) === undefined) this.assertNowhere(tagOfRow(tag), owner);
       }
       throw error;
     }

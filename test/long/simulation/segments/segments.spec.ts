@@ -43,6 +43,10 @@ it('A tag that an operator deletes with a list that cannot create it is created 
   expect((await replaySegments(10235)).totals.failure).toBeUndefined();
 });
 
+it('A period whose row is gone begins again, also while the list lacks a database that is on record', async () => {
+  expect((await replaySegments(18864)).totals.failure).toBeUndefined();
+});
+
 it.each<[string, number, SegmentExcuse]>([
   ['a backup is restored a second time, and servers know of the first', 6464, LOST_MOVE],
   ['a replica is promoted that lacks an earlier promotion', 11861, LOST_MOVE],
