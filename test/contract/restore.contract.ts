@@ -1,4 +1,13 @@
-import { MAX_ID, MAX_RANGE_SIZE, type NewTag, periodRow, type SegmentStore, type TagStore } from '@leaf-ids/core';
+import { inspect } from 'node:util';
+import {
+  type Allocation,
+  MAX_ID,
+  MAX_RANGE_SIZE,
+  type NewTag,
+  periodRow,
+  type SegmentStore,
+  type TagStore,
+} from '@leaf-ids/core';
 import { createSegmentStore, createTagStore, type LeafDataSource, moveAfterRestore } from '@leaf-ids/persistence';
 import { day } from './period.contract';
 import { REFUSED } from '../support/http/refusal';
@@ -10,6 +19,20 @@ export interface DatabaseFixture {
 
 const GAP = 10n * BigInt(MAX_RANGE_SIZE);
 const INVOICE: NewTag = { tag: 'invoice', step: 10, reset: 'daily', zone: 'UTC' };
+
+/** Lets something happen while the next allocation is on its way to the database. */
+function delayNextAllocation({ access }: LeafDataSource, meanwhile: () => Promise<void>): void {
+  const original = { run: access.run.bind(access), runTogether: access.runTogether.bind(access) };
+  const delayed =
+    <Arguments extends unknown[], Answer>(send: (...sent: Arguments) => Promise<Answer>) =>
+    async (...sent: Arguments): Promise<Answer> => {
+      if (!inspect(sent).includes('UPDATE leaf_alloc')) return send(...sent);
+      Object.assign(access, original);
+      await meanwhile();
+      return send(...sent);
+    };
+  Object.assign(access, { run: delayed(original.run), runTogether: delayed(original.runTogether) });
+}
 
 /** Contract of every database after it was restored from a backup. */
 export function restoreContract(name: string, open: () => Promise<DatabaseFixture>): void {
@@ -117,6 +140,25 @@ export function restoreContract(name: string, open: () => Promise<DatabaseFixtur
       // This server has not had this tag before.
       expect(await first('order', other)).toBe(1n + GAP);
       expect([await first('order', old), await first('other', old)]).toEqual([11n + GAP, 1n + GAP]);
+      expect(messages).toEqual([expect.stringContaining('a backup was restored')]);
+    });
+
+    it.each<[string, (server: SegmentStore) => Promise<bigint>]>([
+      ['an allocation', async (server) => (await server.allocate('order', 10)).from],
+      ['a batch', async (server) => ((await server.allocateAll([{ tag: 'order', size: 10 }]))[0] as Allocation).from],
+    ])('is noticed when %s was sent before a refresh and arrives after the restore', async (_, ask) => {
+      await tags.create({ tag: 'order', step: 10 });
+      expect(await ask(store)).toBe(1n);
+      await store.listTags();
+      const [record] = await fixture.database.query<{ generation: number }[]>(
+        'SELECT generation FROM leaf_segment_server',
+      );
+      delayNextAllocation(fixture.database, async () => {
+        await store.listTags();
+        await execute('UPDATE leaf_alloc SET max_id = 1');
+        await execute(`UPDATE leaf_segment_server SET generation = ${record!.generation}`);
+      });
+      expect(await ask(store)).toBeGreaterThan(GAP);
       expect(messages).toEqual([expect.stringContaining('a backup was restored')]);
     });
 

@@ -150,10 +150,21 @@ export class FailoverGuard {
     const sql = `UPDATE leaf_segment_server SET generation = generation + 1, update_time = update_time,
       largest_step = ${greatest}(largest_step, ?) WHERE id = 1 AND generation >= ${this.generation}`;
     await this.statement(text(sql), [this.gap.least]);
-    const [record] = await this.statement<ServerRecord[]>('SELECT generation FROM leaf_segment_server WHERE id = 1');
-    const generation = Number(record?.generation ?? 0);
-    if (generation < this.generation) await this.follow();
-    this.generation = Math.max(this.generation, generation);
+    await this.compare();
+  }
+
+  /**
+   * Whether the answer to an allocation counts: a refresh meanwhile may have seen a newer database than {@link condition}
+   * asked for, and an older one may have answered.
+   *
+   * @param sent {@link generation} before the allocation was sent
+   * @throws LeafError `LEAF_STORE_UNAVAILABLE`
+   */
+  async confirm(sent: number): Promise<boolean> {
+    if (this.generation === sent) return true;
+    const isNewest = await this.compare();
+    // A move since then may be one that followed the allocation.
+    return isNewest && this.generation - sent < MOVE_GENERATIONS / 2;
   }
 
   /**
@@ -189,6 +200,17 @@ export class FailoverGuard {
   /** Reports that a single tag was moved forward. */
   report(message: string): void {
     this.options.onFailover(message);
+  }
+
+  /** Acts on a database that is older than this server knows it. Returns false for such a database. */
+  private async compare(): Promise<boolean> {
+    const known = this.generation;
+    const [record] = await this.statement<ServerRecord[]>('SELECT generation FROM leaf_segment_server WHERE id = 1');
+    const generation = Number(record?.generation ?? 0);
+    const isOlder = generation < known;
+    if (isOlder) await this.follow();
+    this.generation = Math.max(this.generation, generation);
+    return !isOlder;
   }
 
   private async start(): Promise<void> {

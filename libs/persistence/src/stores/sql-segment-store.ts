@@ -117,8 +117,11 @@ export abstract class SqlSegmentStore extends SegmentStore {
     let wentBack = false;
     let followed = false;
     for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
+      const { generation } = this.guard;
       const allocation = await this.tryAllocate(tag, size);
-      if (allocation !== undefined) return wentBack ? { ...allocation, wentBack } : allocation;
+      if (allocation !== undefined && (await this.guard.confirm(generation))) {
+        return wentBack ? { ...allocation, wentBack } : allocation;
+      }
       const [row, ...others] = await this.rows(tag);
       if (row !== undefined && row.interleave_of !== null && others.length === 0) return this.allocateBlocks(tag, size);
       const usable = others.length === 0 && row?.reset_every === null && isUsable(row) ? row : undefined;
@@ -214,10 +217,23 @@ export abstract class SqlSegmentStore extends SegmentStore {
 
   private async grantAll(requests: readonly AllocationRequest[], granted: Map<string, Allocation>): Promise<void> {
     await this.guard.prepare();
-    await this.tryAllocateAll(requests, granted);
+    await this.tryGrantAll(requests, granted);
     const missing = requests.filter(({ tag }) => !granted.has(tag));
     if (missing.length === 0 || !(await this.guard.follow())) return;
-    await this.tryAllocateAll(missing, granted);
+    await this.tryGrantAll(missing, granted);
+  }
+
+  private async tryGrantAll(requests: readonly AllocationRequest[], granted: Map<string, Allocation>): Promise<void> {
+    const { generation } = this.guard;
+    const allocated = new Map<string, Allocation>();
+    try {
+      await this.tryAllocateAll(requests, allocated);
+    } finally {
+      // Those before a failure count as well.
+      if (allocated.size > 0 && (await this.guard.confirm(generation))) {
+        for (const [tag, allocation] of allocated) granted.set(tag, allocation);
+      }
+    }
   }
 
   /**
@@ -249,7 +265,9 @@ export abstract class SqlSegmentStore extends SegmentStore {
         await this.history.extend(tag, row, count);
         continue;
       }
-      if (await this.swap(tag, position, last.end, interleave, first.range.from)) {
+      const { generation } = this.guard;
+      const isTaken = await this.swap(tag, position, last.end, interleave, first.range.from);
+      if (isTaken && (await this.guard.confirm(generation))) {
         const more = blocks.slice(1).map(({ range }) => range);
         const allocation = { ...first.range, step: row.step, maxStep: row.max_step ?? undefined, more };
         return wentBack ? { ...allocation, wentBack } : allocation;

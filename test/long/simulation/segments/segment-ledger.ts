@@ -57,6 +57,9 @@ interface Move {
 /** More than any allocation takes, and less than the gap. */
 const LEAST_MOVE = 1_000_000n;
 
+/** Longer than a call waits, in milliseconds. */
+const LONGEST_CALL_MS = 2000;
+
 /** A range that a server got from a database. */
 interface Grant extends IdRange {
   readonly server: SegmentServer;
@@ -107,6 +110,8 @@ export class SegmentLedger {
   private readonly recordedAt = new Map<string, number>();
   /** By server and tag: {@link Grant.isWhole}. */
   private readonly whole = new Map<string, boolean>();
+  /** By server and tag: when a call last began while a share was not where it had been. */
+  private readonly beganWithout = new Map<string, number>();
 
   /** @param until failures of other kinds do not end a world */
   constructor(
@@ -191,7 +196,11 @@ export class SegmentLedger {
   granted(server: SegmentServer, engine: SimEngine, key: string, sentAt: number, allocation: Allocation): void {
     const [database, answeredAt, { generation }] = [engine.name, this.now(), engine];
     const name = `${server.name} ${key}`;
-    const isWhole = this.whole.get(name) ?? (server.line.unanswered === 0 && this.areThere(server, key));
+    // A call looks at the shares before it allocates: one of them may have come back in between.
+    const began = this.beganWithout.get(name) ?? -Infinity;
+    const isWhole =
+      this.whole.get(name) ??
+      (server.line.unanswered === 0 && answeredAt - began > LONGEST_CALL_MS && this.areThere(server, key));
     this.whole.set(name, isWhole);
     this.note(() => `${server.name}: ${database} gives ${key} ${allocation.from} to ${allocation.to}`);
     for (const { from, to } of [allocation, ...(allocation.more ?? [])]) {
@@ -215,6 +224,8 @@ export class SegmentLedger {
   /** The bound that a call which begins now must exceed. */
   bound(server: SegmentServer, key: string, isStrict: boolean, isInterleaved: boolean): Bound {
     const of = (name: string): bigint => this.highest.get(`${name} ${key}`) ?? 0n;
+    const name = `${server.name} ${key}`;
+    if (isInterleaved && !this.whole.has(name) && !this.areThere(server, key)) this.beganWithout.set(name, this.now());
     return {
       own: of(server.name),
       all: isStrict ? of('all') : 0n,
