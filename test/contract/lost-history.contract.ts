@@ -8,7 +8,7 @@ import {
   type TagStore,
 } from '@leaf-ids/core';
 import { DEFAULT_SEGMENT_OPTIONS, SegmentIdGenerator, systemRandom } from '@leaf-ids/core/internal';
-import { createSegmentStore, createTagStore } from '@leaf-ids/persistence';
+import { createSegmentStore, createTagStore, moveAfterRestore } from '@leaf-ids/persistence';
 import { createGuard } from '../../libs/persistence/src/database/create-store';
 import { DIALECTS } from '../../libs/persistence/src/dialects/dialects';
 import { isUsable, readRows } from '../../libs/persistence/src/stores/alloc-row';
@@ -169,6 +169,15 @@ export function lostHistoryContract(name: string, open: () => Promise<DatabaseFi
       await execute('DELETE FROM leaf_deleted_tag');
       await execute('UPDATE leaf_alloc SET max_id = 1, issue_limit = 6');
       expect((await take(newServer(), 'order', 10)).from).toBeGreaterThanOrEqual(1n + GAP);
+    });
+
+    it('moved by a failover to a copy from before its first use, and inserted again before the next: above what is lost', async () => {
+      await tags.create({ tag: 'order', step: 5 });
+      await execute("INSERT INTO leaf_alloc (biz_tag, max_id, step) VALUES ('größe', 1, 5)");
+      await moveAfterRestore(fixture.database);
+      await insertAgain('max_id, step', '1, 5');
+      expect((await take(newServer(), 'order', 10)).from).toBeGreaterThan(GAP);
+      expect(messages).toEqual([LOST]);
     });
 
     it('is a new tag, or one of other software, without a record', async () => {

@@ -18,6 +18,8 @@ export const MYSQL_TAGS: TagDialect = {
   least: 'LEAST',
   forUpdate: 'FOR UPDATE',
   insertTag: `INSERT IGNORE INTO leaf_alloc (${INSERTED}) VALUES (?, ?, ?, NULLIF(?, ''), ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+  // IGNORE also for names that are not ASCII, which no tag has.
+  insertMissing: (into) => `INSERT IGNORE ${into}`,
   inserted: (answer) => (answer as { readonly affectedRows: number }).affectedRows > 0,
   rememberDeleted: `INSERT INTO leaf_deleted_tag (biz_tag, max_id) VALUES (?, ?)
     ON DUPLICATE KEY UPDATE max_id = GREATEST(max_id, VALUES(max_id))`,

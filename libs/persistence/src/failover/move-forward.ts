@@ -41,6 +41,8 @@ export interface MoveDialect {
   /** The functions that return the largest and the smallest of their arguments. */
   readonly greatest: string;
   readonly least: string;
+  /** Completes an INSERT of the rows of a query, given from INTO on: it keeps existing rows. */
+  readonly insertMissing: (into: string) => string;
 }
 
 /** How far tags are moved: `steps` times the largest possible allocation of each, which is at least `least` IDs. */
@@ -98,6 +100,7 @@ export async function moveForward(statement: Statement, dialect: MoveDialect, ga
   await inPages(statement, dialect, 'leaf_deleted_tag', (page) =>
     statement(text(update), [BigInt(gap.steps) * BigInt(gap.least), ...page]),
   );
+  await recordUnused(statement, dialect);
   const count = async (rows: string): Promise<number> => {
     const [row] = await statement<{ count: number | string }[]>(`SELECT COUNT(*) AS count FROM ${rows}`);
     return Number(row?.count ?? 0);
@@ -105,6 +108,19 @@ export async function moveForward(statement: Statement, dialect: MoveDialect, ga
   const tags = await count(`leaf_alloc WHERE ${NO_PERIOD}`);
   const periods = (await count('leaf_alloc')) - tags;
   return { tags, periods, deleted: await count(`leaf_deleted_tag WHERE ${WITHOUT_ROW}`) };
+}
+
+/**
+ * Records where the rows are that no server has used since: they may have been used before the lost changes. Without a
+ * record, a row that is deleted and inserted again would be a new tag. The position of an interleaved tag is below its ID.
+ */
+async function recordUnused(statement: Statement, dialect: MoveDialect): Promise<void> {
+  // SQLite may have a fraction there, in a row that cannot be used yet.
+  const whole = `${POSITION} | 0`;
+  const into = `INTO leaf_deleted_tag (biz_tag, max_id, issue_limit) SELECT biz_tag, 0, ${whole} FROM leaf_alloc
+    WHERE issue_limit IS NULL AND reset_every IS NULL AND ${POSITION} > 0 AND biz_tag NOT LIKE '@%'
+      AND NOT EXISTS (SELECT 1 FROM leaf_deleted_tag WHERE leaf_deleted_tag.biz_tag = leaf_alloc.biz_tag)`;
+  await statement(dialect.insertMissing(into));
 }
 
 async function moveTags(statement: Statement, dialect: MoveDialect, gap: Gap): Promise<void> {

@@ -47,6 +47,7 @@ export const STANDARD_TAGS = {
   insertTag: `INSERT INTO leaf_alloc (${INSERTED}) VALUES (?, ?, ?, NULLIF(?, ''), ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
     ON CONFLICT (biz_tag) DO NOTHING RETURNING 1 AS inserted`,
   inserted: (answer: unknown) => (answer as unknown[]).length > 0,
+  insertMissing: (into: string) => `INSERT ${into} ON CONFLICT DO NOTHING`,
   deletedTag: 'leaf_deleted_tag.biz_tag = ?',
 } satisfies Partial<TagDialect>;
 

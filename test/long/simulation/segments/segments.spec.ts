@@ -44,6 +44,10 @@ it('A tag that an operator deletes with a list that cannot create it is created 
   expect((await replaySegments(10235)).totals.failure).toBeUndefined();
 });
 
+it('A row that a failover moved before its first use there is known when it is deleted and inserted again', async () => {
+  expect((await replaySegments(15479)).totals.failure).toBeUndefined();
+});
+
 it('An allocation counts only if no older database has answered it while a refresh saw a newer one', async () => {
   expect((await replaySegments(17567)).totals.failure).toBeUndefined();
 });
