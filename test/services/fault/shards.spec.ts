@@ -224,7 +224,10 @@ describe('a tag whose name another database remembers as deleted', () => {
     const owner = shards.of('invoice').stores.tags;
     await owner.createAbove(invoice);
     await segments.listTags();
-    const refused = { code: 'LEAF_TAG_ROW_INVALID', message: expect.stringContaining('rows in "a"') as unknown };
+    const refused = {
+      code: 'LEAF_TAG_ROW_INVALID',
+      message: expect.stringContaining('"a" has a row of it') as unknown,
+    };
     await expect(segments.beginPeriod('invoice', kind, period, 1n)).rejects.toMatchObject(refused);
     await expect(segments.allocate(periodRow('invoice', period.name), 1)).rejects.toMatchObject(refused);
     await owner.remove('invoice');
