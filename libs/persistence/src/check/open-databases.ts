@@ -1,4 +1,5 @@
 import { type Clock, LeafError, type RandomSource, tagOfRow } from '@leaf-ids/core';
+import { retry } from '@leaf-ids/core/internal';
 import { createDatabaseNames, createGuard, createTagRows } from '../database/create-store';
 import { parseDatabaseUrl } from '../database/database-url';
 import type { LeafDataSource } from '../database/leaf-data-source';
@@ -52,7 +53,7 @@ export class OpenDatabases {
         const target = parseDatabaseUrl(url);
         const settings = { target, migrate: false, accept, attempts: 1, onCloseProblem: () => undefined };
         const dataSource = await openDatabase(settings, clock, random);
-        opened.all.set(name, new OpenDatabase(name, dataSource, failover));
+        opened.all.set(name, new OpenDatabase(name, dataSource, failover, clock, random));
       }
       return opened;
     } catch (error) {
@@ -92,6 +93,11 @@ export class OpenDatabases {
   }
 }
 
+const REPEATED = {
+  ...{ firstMs: 20, maxMs: 500, attempts: 6 },
+  isRetryable: (error: unknown): boolean => error instanceof LeafError && error.retryable,
+};
+
 /** One of the databases of a list. */
 export class OpenDatabase {
   readonly names: DatabaseNames;
@@ -102,6 +108,8 @@ export class OpenDatabase {
     readonly name: string,
     readonly dataSource: LeafDataSource,
     failover: FailoverOptions,
+    private readonly clock: Clock,
+    private readonly random: RandomSource,
   ) {
     this.names = createDatabaseNames(dataSource);
     this.guard = createGuard(dataSource, failover);
@@ -123,14 +131,15 @@ export class OpenDatabase {
     // A move that is taken back: the frozen rows stay in this database, and so do the others.
     const staysHere = tag !== undefined && to(tag) === this;
     for (let mayFreeze = false; ; mayFreeze = !staysHere) {
-      const handedOver = await this.freeze(mayFreeze, tag);
+      const handedOver = await this.repeated(() => this.freeze(mayFreeze, tag));
       for (const [name, group] of byTag(handedOver)) {
         const { rows } = group;
         if (tag !== undefined && rows.length === 0) continue;
         const owner = to(name);
-        await owner.rows.takeOver(group);
-        if (tag === undefined || owner === this) await this.rows.forget(rows);
-        else await this.rows.handOff(rows, this.guard.gap);
+        await this.repeated(() => owner.rows.takeOver(group));
+        await this.repeated(() =>
+          tag === undefined || owner === this ? this.rows.forget(rows) : this.rows.handOff(rows, this.guard.gap),
+        );
         if (rows.length > 0) counts.set(name, (counts.get(name) ?? 0) + rows.length);
       }
       if ((mayFreeze || staysHere) && handedOver.rows.length === 0) return counts;
@@ -145,6 +154,11 @@ export class OpenDatabase {
       counts.set(tagOfRow(row), (counts.get(tagOfRow(row)) ?? 0) + 1);
     }
     return counts;
+  }
+
+  /** Under load, MySQL may end the same transaction several times, in favour of allocations. */
+  private repeated<T>(act: () => Promise<T>): Promise<T> {
+    return retry(act, REPEATED, this.clock, this.random);
   }
 
   private freeze(mayFreeze: boolean, tag: string | undefined): Promise<HandedOver> {
