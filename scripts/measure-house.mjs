@@ -23,7 +23,9 @@ const PARTS = [
 ];
 
 const rows = PARTS.map(([name, belongs]) => measure(name, tracked.filter(belongs)));
-console.log(`${revision}: ${tracked.length} tracked files, ${words()} English words in documents, ${scripts()} npm scripts`);
+console.log(
+  `${revision}: ${tracked.length} tracked files, ${words()} English words in documents, ${scripts()} npm scripts`,
+);
 console.table(Object.fromEntries(rows.map(({ name, ...row }) => [name, row])));
 
 function measure(name, files) {
