@@ -19,7 +19,7 @@ export class IdQuota {
   /** Monotonic time of `level`. */
   private at: number;
 
-  /** @param idsPerSecond Infinity is no limit */
+  /** @param idsPerSecond Infinity: no limit */
   constructor(
     private readonly idsPerSecond: number,
     private readonly clock: Clock,

@@ -147,8 +147,6 @@ export class TagRows {
    * begin above the gap, because the other database may have issued some of it.
    */
   async handOff(rows: readonly WholeRow[], gap: Gap): Promise<void> {
-    const { text, rememberDeleted, deletedTag, greatest, number } = this.dialect;
-    const raise = `UPDATE leaf_deleted_tag SET issue_limit = ${greatest}(COALESCE(issue_limit, 0), ${number}) WHERE ${deletedTag}`;
     await this.database.transaction(async (statement) => {
       for (const row of rows) {
         const position = BigInt(row.position);
@@ -156,8 +154,8 @@ export class TagRows {
         const isPlain = name === tagOfRow(row.biz_tag) && row.last_id === null;
         const steps = Math.max(Number(row.step), Number(row.max_step ?? 0), gap.least);
         const end = isPlain ? position + BigInt(gap.steps) * BigInt(steps) : position;
-        await statement(text(rememberDeleted), [name, position]);
-        await statement(text(raise), [end < MAX_ID ? end : MAX_ID, name]);
+        const limit = String(end < MAX_ID ? end : MAX_ID);
+        await this.takeRecord({ biz_tag: name, max_id: row.position, issue_limit: limit }, statement);
         await statement(this.deleteRow, this.dialect.key(FROZEN + row.biz_tag));
       }
     }, MOVE_LIMIT_MS);

@@ -173,7 +173,7 @@ export class SegmentInjector {
   private insert(engine: SimEngine, { place }: Pick<SegmentFault, 'place'> = { place: 1 }, only?: string): void {
     const copy = this.created.get(engine);
     if (copy === undefined) return;
-    // Ends the transaction of whoever has begun one, which may have changed rows.
+    // Rolls back open transactions first: they may have changed rows.
     engine.change();
     const rows = engine.sql<{ biz_tag: string }>(
       `SELECT biz_tag FROM copy_${copy.number}_leaf_alloc WHERE biz_tag NOT IN (SELECT biz_tag FROM leaf_alloc)`,

@@ -126,7 +126,7 @@ export class SimEngine {
     return [];
   }
 
-  /** An operator's change, outside of transactions: whoever has begun one loses it. */
+  /** An operator's change, which rolls back the open transactions of all others. */
   change(...statements: readonly string[]): void {
     const { owner } = this;
     if (owner !== undefined) {
@@ -157,7 +157,7 @@ export class SimEngine {
 
   /** A replica that has the data of a copy becomes the primary. */
   promote(copy: Copy): void {
-    // Ends the transaction of whoever has begun one, which would take the name back.
+    // Rolls back open transactions first: one of them would take the name back.
     this.change(`UPDATE sim_server SET name = '${this.name} ${++this.promotions}'`);
     this.restore(copy);
   }
