@@ -210,7 +210,9 @@ it('drains the server after a confirmation, and undoes it', async () => {
   await dialog.getByLabel('Type').fill(instance);
   await drain.click();
   await page.getByRole('status').filter({ hasText: 'This server is draining.' }).waitFor();
-  await page.getByRole('status').filter({ hasText: 'not ready' }).waitFor();
+  const header = page.locator('header');
+  await header.getByText('draining', { exact: true }).waitFor();
+  await header.getByRole('link', { name: 'drain' }).waitFor();
   await page.locator('[data-part=drain][data-status=down]').waitFor();
   await page.getByRole('button', { name: 'Undo drain …' }).click();
   await dialog.getByRole('button', { name: 'Undo drain' }).click();

@@ -1,4 +1,4 @@
-export { worstOf } from './runtime/health';
+export { worstPart } from './runtime/health';
 export { DEFAULT_SEGMENT_MODULE_OPTIONS } from './segment/segment-options';
 export { DEFAULT_SNOWFLAKE_MODULE_OPTIONS } from './snowflake/snowflake-options';
 export { LEAF_METRICS, type LeafFigures, metricsOf } from './metrics/leaf-metrics';

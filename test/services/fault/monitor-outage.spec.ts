@@ -96,6 +96,7 @@ describe('the monitor while the database is away', () => {
     const withoutTime = (part: 'segment' | 'database'): string | undefined =>
       partOf(down, part).reason?.replace(/\d+ ms/, '');
     expect(partOf(down, 'segment').status).toBe('degraded');
+    expect(down).toMatchObject({ state: 'degraded', reason: expect.any(String) as string });
     expect(withoutTime('segment')).toBe(withoutTime('database'));
     expect(await text(server.port, '/api/segment/get/leaf-segment-test')).toBe('2');
     const said = [JSON.stringify(reader.events)];

@@ -10,6 +10,7 @@ export type {
   RemovedView,
   SegmentsView,
   SegmentView,
+  ServerState,
   SnowflakeView,
   TagView,
   WorkerView,

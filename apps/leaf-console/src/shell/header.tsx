@@ -1,9 +1,10 @@
-import type { JSX } from 'preact';
+import type { ComponentChildren, JSX } from 'preact';
 import { useConsole, useMonitor } from '../state/context';
 import { preferences } from '../state/preferences';
 import { hrefOf, type ViewName } from '../state/route';
 import { Icon } from '../ui/icons';
-import { StatusDot } from '../ui/status-dot';
+import type { PartStatus } from '../monitor/views';
+import { SERVER_STATE_DOTS, serverStateWords, StatusDot } from '../ui/status-dot';
 
 const THEME_ICONS = { system: 'system', light: 'sun', dark: 'moon' } as const;
 
@@ -61,23 +62,33 @@ function ServerState(): JSX.Element {
   const { overview, staleSince } = useMonitor();
   if (staleSince !== undefined) return <State status="down" word={t.noConnection} instance={overview?.instance} />;
   if (overview === undefined) return <State status="off" word={t.connecting} instance={undefined} />;
-  const status = overview.ready ? 'up' : 'down';
-  return <State status={status} word={overview.ready ? t.ready : t.notReady} instance={overview.instance} />;
+  const { state, reason, instance } = overview;
+  return (
+    <State status={SERVER_STATE_DOTS[state]} word={serverStateWords(t)[state]} instance={instance}>
+      {reason !== null && (
+        <a class="reason" href={hrefOf('overview')} title={reason}>
+          {reason}
+        </a>
+      )}
+    </State>
+  );
 }
 
 interface StateProps {
-  readonly status: 'up' | 'down' | 'off';
+  readonly status: PartStatus;
   readonly word: string;
   readonly instance: string | undefined;
+  readonly children?: ComponentChildren;
 }
 
-function State({ status, word, instance }: StateProps): JSX.Element {
+function State({ status, word, instance, children }: StateProps): JSX.Element {
   return (
     <p class="server-state">
       <span role="status">
         <StatusDot status={status} />
         {word}
       </span>
+      {children}
       {instance !== undefined && <span class="instance">{instance}</span>}
     </p>
   );

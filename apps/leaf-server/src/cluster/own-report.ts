@@ -8,7 +8,7 @@ import { CachedRead } from '../monitor/sampling/cached-read';
 import { round2 } from '../monitor/sampling/round-off';
 import { IssueRates, type TagRate } from '../monitor/sampling/issue-rates';
 import { AggregatedMonitor } from '../monitor/server/aggregated-monitor';
-import type { OverviewView, SnowflakeView } from '../monitor/views/views';
+import type { SnowflakeView } from '../monitor/views/views';
 import { MAX_TAGS, MAX_TEXT } from './report-shape';
 import { KEPT_MS, type ServerReport } from './views';
 
@@ -56,12 +56,11 @@ export class OwnReport {
       this.monitor.snowflake(),
       this.bus.ask(DETAILS, undefined),
     ]);
-    const { instance, version, startedAt, rate, errorRate } = overview;
-    const reason = worstReason(overview);
+    const { instance, version, startedAt, rate, errorRate, state, reason } = overview;
     return {
       instance: serverInstance(instance),
-      state: stateOf(overview, snowflake),
-      ...(reason === undefined ? {} : { reason }),
+      state,
+      ...(reason === null ? {} : { reason: reason.slice(0, MAX_TEXT) }),
       version,
       startedAt,
       idsPerSecond: { segment: rate.segment, snowflake: rate.snowflake },
@@ -86,20 +85,6 @@ export class OwnReport {
     });
     return { tags: { count: Math.max(...counts), used } };
   }
-}
-
-function stateOf({ ready, parts }: OverviewView, { refusal }: SnowflakeView): ServerReport['state'] {
-  const isDown = (part: string): boolean => parts.some(({ name, status }) => name === part && status === 'down');
-  if (isDown('drain')) return 'draining';
-  if (ready) return parts.some(({ status }) => status === 'degraded' || status === 'down') ? 'degraded' : 'ready';
-  // Segment mode is down only before it has read the tags once.
-  return isDown('segment') || refusal?.code === 'LEAF_NOT_READY' ? 'starting' : 'down';
-}
-
-/** The reason of the part with the worst status. */
-function worstReason({ parts }: OverviewView): string | undefined {
-  const worst = parts.find(({ status }) => status === 'down') ?? parts.find(({ status }) => status === 'degraded');
-  return worst?.reason?.slice(0, MAX_TEXT);
 }
 
 function leaseOf({ worker }: SnowflakeView): Pick<ServerReport, 'snowflake'> {

@@ -1,5 +1,6 @@
 import { isCount, isTime, parseObject } from '@leaf-ids/core/internal';
-import { SERVER_STATES, type ServerReport } from './views';
+import { SERVER_STATES } from '../monitor/views/overview';
+import type { ServerReport } from './views';
 
 /** Tags of a report. */
 export const MAX_TAGS = 20;

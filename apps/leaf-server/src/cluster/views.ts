@@ -1,6 +1,6 @@
+import { SERVER_STATES, type ServerState } from '../monitor/views/overview';
 import { ApiProperty, ApiPropertyOptional, ApiSchema } from '../openapi/decorators';
 
-export const SERVER_STATES = ['ready', 'degraded', 'starting', 'down', 'draining'] as const;
 /** States of a server as another one sees it. */
 const PEER_STATES = ['silent', 'refused', 'unasked'] as const;
 export const CLUSTER_ORDERS = ['drain', 'undrain', 'pause-tag', 'resume-tag'] as const;
@@ -111,7 +111,7 @@ export class ServerReport extends ReportDetails {
   readonly instance!: string;
 
   @ApiProperty({ enum: SERVER_STATES })
-  readonly state!: (typeof SERVER_STATES)[number];
+  readonly state!: ServerState;
 
   @ApiPropertyOptional({ description: 'Why the state is not `ready`.' })
   readonly reason?: string;
@@ -142,7 +142,7 @@ export class ClusterServer extends ReportDetails implements Partial<Omit<ServerR
   readonly self!: boolean;
 
   @ApiProperty({ enum: [...SERVER_STATES, ...PEER_STATES], description: STATES })
-  readonly state!: (typeof SERVER_STATES)[number] | (typeof PEER_STATES)[number];
+  readonly state!: ServerState | (typeof PEER_STATES)[number];
 
   @ApiPropertyOptional({ description: 'Why the state is not `ready`, and what to do.' })
   readonly reason?: string;

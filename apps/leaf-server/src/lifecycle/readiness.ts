@@ -2,7 +2,7 @@ import type { Server } from 'node:http';
 import { Injectable } from '@nestjs/common';
 import { HttpAdapterHost } from '@nestjs/core';
 import { Leaf, type LeafModeHealth, type LeafReadiness, type LeafStatus } from '@leaf-ids/id';
-import { worstOf } from '@leaf-ids/id/internal';
+import { worstPart } from '@leaf-ids/id/internal';
 import { withVariables } from '../config/option-variables';
 import { Drain } from './drain';
 
@@ -59,5 +59,5 @@ export function readinessOf({ drain, leaf: { segment, snowflake } }: ProcessRead
 }
 
 export function isReady(status: ProcessReadiness): boolean {
-  return worstOf(Object.values(readinessOf(status))) !== 'down';
+  return worstPart(Object.values(readinessOf(status)))?.status !== 'down';
 }

@@ -1,4 +1,5 @@
 import type { LeafModeHealth } from '@leaf-ids/id';
+import { worstPart } from '@leaf-ids/id/internal';
 import { Injectable } from '@nestjs/common';
 import { isReady, type ProcessReadiness, type ProcessStatus, Readiness, readinessOf } from '../lifecycle/readiness';
 import { BusRequest, type Gathered, ProcessBus } from './process-bus';
@@ -34,16 +35,6 @@ export interface ServerHealth extends LeafModeHealth {
   readonly process?: number;
 }
 
-const FROM_BEST = ['off', 'up', 'degraded', 'down'];
-
-/** The worst of what several processes tell of one part; of several that are as bad, the first. */
-export function worstOfProcesses<Part extends { readonly status: string }>(
-  parts: readonly OfProcess<Part>[],
-): OfProcess<Part> {
-  const rank = ({ value }: OfProcess<Part>): number => FROM_BEST.indexOf(value.status);
-  return parts.reduce((worst, each) => (rank(each) > rank(worst) ? each : worst));
-}
-
 /** Those that take connections: how the others are does not matter to requests. */
 export function servingOf<Answer>(
   answers: readonly OfProcess<Answer>[],
@@ -60,15 +51,11 @@ export function isServerReady(serving: readonly ProcessReadiness[]): boolean {
 /** The parts that decide whether requests may come, each as in the process where it is worst. */
 export function mergeReadiness({ answers }: Gathered<ProcessReadiness>): Record<string, ServerHealth> {
   const merged: Record<string, ServerHealth> = {};
-  const told = servingOf(answers, (readiness) => readiness).map(({ process, value }) => ({
-    process,
-    parts: readinessOf(value),
-  }));
-  for (const name of new Set(told.flatMap(({ parts }) => Object.keys(parts)))) {
-    const { process, value } = worstOfProcesses(
-      told.flatMap(({ process, parts: { [name]: part } }) => (part === undefined ? [] : [{ process, value: part }])),
-    );
-    merged[name] = value.status === 'up' ? value : { ...value, process };
+  for (const { process, value } of servingOf(answers, (readiness) => readiness)) {
+    for (const [name, part] of Object.entries(readinessOf(value))) {
+      const shown = part.status === 'up' ? part : { ...part, process };
+      merged[name] = worstPart<ServerHealth>([merged[name], shown]) ?? shown;
+    }
   }
   return merged;
 }

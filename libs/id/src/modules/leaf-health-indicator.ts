@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { EmbeddedIdService } from '../runtime/embedded-id-service';
-import { type Health, type HealthStatus, worstOf } from '../runtime/health';
+import { type Health, type HealthStatus, worstPart } from '../runtime/health';
 
 export interface LeafHealth {
   readonly status: HealthStatus;
@@ -20,7 +20,7 @@ export class LeafHealthIndicator {
   check<Key extends string>(key: Key): Record<Key, LeafHealth> {
     const { segment, snowflake } = this.ids.readiness();
     const health: LeafHealth = {
-      status: worstOf([segment?.health, snowflake?.health]),
+      status: worstPart([segment?.health, snowflake?.health])?.status ?? 'up',
       ...(segment && { segment: segment.health }),
       ...(snowflake && { snowflake: snowflake.health }),
     };

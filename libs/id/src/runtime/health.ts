@@ -10,8 +10,12 @@ export interface Health {
   readonly message?: string;
 }
 
-/** The worst status of the parts. */
-export function worstOf(healths: readonly (Health | undefined)[]): HealthStatus {
-  const statuses = healths.map((health) => health?.status);
-  return (['down', 'degraded'] as const).find((status) => statuses.includes(status)) ?? 'up';
+const FROM_BEST = ['off', 'up', 'degraded', 'down'];
+
+/** The part with the worst status; of several that are as bad, the first. Undefined without parts. */
+export function worstPart<Part extends { readonly status: HealthStatus | 'off' }>(
+  parts: readonly (Part | undefined)[],
+): Part | undefined {
+  const rank = (part: Part | undefined): number => (part === undefined ? -1 : FROM_BEST.indexOf(part.status));
+  return parts.reduce((worst, part) => (rank(part) > rank(worst) ? part : worst), undefined);
 }

@@ -1,11 +1,10 @@
 import type { JSX } from 'preact';
-import type { ClusterMessages } from '../../i18n/cluster/dictionary';
 import { useClusterMessages } from '../../i18n/cluster/messages';
 import type { PartStatus } from '../../monitor/views';
 import { useConsole } from '../../state/context';
 import { Exact } from '../../ui/exact';
 import { SparkLine } from '../../ui/spark-line';
-import { StatusDot } from '../../ui/status-dot';
+import { SERVER_STATE_DOTS, serverStateWords, StatusDot } from '../../ui/status-dot';
 import type { Column } from '../../ui/virtual-table';
 import type { ShownServer } from './expired-servers';
 import {
@@ -18,11 +17,7 @@ import {
 } from './server-sorting';
 
 const DOTS: Readonly<Record<ShownServer['state'], PartStatus>> = {
-  ready: 'up',
-  degraded: 'degraded',
-  starting: 'degraded',
-  draining: 'degraded',
-  down: 'down',
+  ...SERVER_STATE_DOTS,
   silent: 'down',
   refused: 'down',
   expired: 'down',
@@ -31,20 +26,6 @@ const DOTS: Readonly<Record<ShownServer['state'], PartStatus>> = {
 
 /** Tags named below the count. */
 const NAMED_TAGS = 2;
-
-function stateWords(c: ClusterMessages): Readonly<Record<ShownServer['state'], string>> {
-  return {
-    ready: c.stateReady,
-    degraded: c.stateDegraded,
-    starting: c.stateStarting,
-    draining: c.stateDraining,
-    down: c.stateDown,
-    silent: c.stateSilent,
-    refused: c.stateRefused,
-    expired: c.stateExpired,
-    unasked: c.stateUnasked,
-  };
-}
 
 /** @param now the time of the answer, by the clock of the server that the page comes from */
 export function useServerColumns(now: number, order: (instance: string) => void): Column<ServerRow, ServerColumn>[] {
@@ -94,13 +75,20 @@ function Identity({ server: { instance, self, version, startedAt }, now }: Serve
 }
 
 function State({ server, now }: ServerProps): JSX.Element {
-  const { format } = useConsole();
+  const { format, t } = useConsole();
   const c = useClusterMessages();
   const { state, answeredInMs, lastAnsweredAt, expiredAt } = server;
+  const words: Readonly<Record<ShownServer['state'], string>> = {
+    ...serverStateWords(t),
+    silent: c.stateSilent,
+    refused: c.stateRefused,
+    expired: c.stateExpired,
+    unasked: c.stateUnasked,
+  };
   return (
     <>
       <span class={`server-word word-${DOTS[state]}`}>
-        <StatusDot status={DOTS[state]} /> {stateWords(c)[state]}
+        <StatusDot status={DOTS[state]} /> {words[state]}
       </span>
       {isUnanswered(server) ? (
         <small>

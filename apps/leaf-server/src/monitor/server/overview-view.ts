@@ -1,11 +1,12 @@
 import type { LeafModeHealth, LeafStatus } from '@leaf-ids/id';
-import { isServerReady, servingOf, worstOfProcesses } from '../../processes/merge-status';
+import { worstPart } from '@leaf-ids/id/internal';
+import { isServerReady, servingOf } from '../../processes/merge-status';
 import type { Gathered } from '../../processes/process-bus';
 import { isReady, type ProcessStatus } from '../../lifecycle/readiness';
 import { type LatencyCounts, toLatencyView } from '../sampling/latency-window';
 import { round2 } from '../sampling/round-off';
 import type { TrafficCounts } from '../sampling/traffic';
-import type { HistoryView, OverviewView, PartView, ProcessView } from '../views/views';
+import type { HistoryView, OverviewView, PartView, ProcessView, ServerState } from '../views/views';
 
 /** Report of one process. */
 export interface ProcessOverview {
@@ -31,14 +32,21 @@ export function toOverview(
   const serving = servingOf(answers, ({ status }) => status);
   const shown = serving.length > 0 ? serving : answers;
   const rate = (of: keyof TrafficCounts): number => round2(sum(all, ({ rates }) => rates[of]));
+  const ready = isServerReady(serving.map(({ value }) => value.status));
+  const parts = mergeParts(shown.map(({ process, value }) => ({ process, value: partViews(value.status) })));
   return {
     name,
     version,
     instance: all[0]?.instance ?? own.instance,
     now: own.status.leaf.now,
     startedAt: Math.min(...all.map(({ startedAt }) => startedAt)),
-    ready: isServerReady(serving.map(({ value }) => value.status)),
-    parts: mergeParts(shown.map(({ process, value }) => ({ process, value: partViews(value.status) }))),
+    ready,
+    state: stateOf(
+      ready,
+      shown.map(({ value }) => value.status),
+    ),
+    reason: worstPart(parts)?.reason ?? null,
+    parts,
     blockedTakers: [...new Set(all.flatMap(({ blockedTakers }) => blockedTakers))].sort(),
     issued: {
       segment: sum(all, (each) => issuedBy(each).segment),
@@ -53,6 +61,20 @@ export function toOverview(
     ),
     processes: processViews(gathered),
   };
+}
+
+function stateOf(ready: boolean, processes: readonly ProcessStatus[]): ServerState {
+  if (processes.some(({ drain }) => drain.status === 'down')) return 'draining';
+  const healths = processes.flatMap(({ leaf: { segment, database, snowflake, registry } }) =>
+    [segment, database, snowflake, registry].map((part) => part?.health),
+  );
+  if (ready) return ['degraded', 'down'].includes(worstPart(healths)?.status ?? 'up') ? 'degraded' : 'ready';
+  // Segment mode is down only before it has read the tags once.
+  const isStarting = processes.some(
+    ({ leaf: { segment, snowflake } }) =>
+      segment?.health.status === 'down' || snowflake?.health.code === 'LEAF_NOT_READY',
+  );
+  return isStarting ? 'starting' : 'down';
 }
 
 function sum<Item>(items: readonly Item[], of: (item: Item) => number): number {
@@ -122,12 +144,10 @@ function partViews({ drain, leaf }: ProcessStatus): PartView[] {
 function mergeParts(processes: readonly { readonly process: number; readonly value: PartView[] }[]): PartView[] {
   const [first] = processes;
   if (first === undefined || processes.length === 1) return first?.value ?? [];
-  return first.value.map(({ name }) => {
-    const parts = processes.flatMap(({ process, value }) =>
-      value.filter((each) => each.name === name).map((each) => ({ process, value: each })),
-    );
-    const { process, value: worst } = worstOfProcesses(parts);
-    const description = [...new Set(parts.map(({ value }) => value.description))].join(' · ');
+  return first.value.map((own, index) => {
+    const parts = processes.map(({ process, value }) => ({ ...own, ...value[index], process }));
+    const { process, ...worst } = worstPart(parts) ?? { ...own, process: first.process };
+    const description = [...new Set(parts.map(({ description }) => description))].join(' · ');
     return { ...worst, description, reason: worst.reason && `Process ${process}: ${worst.reason}` };
   });
 }

@@ -1,5 +1,8 @@
 import { ApiProperty, ApiSchema } from '../../openapi/decorators';
 
+/** States that a server reports of itself. */
+export const SERVER_STATES = ['ready', 'degraded', 'starting', 'down', 'draining'] as const;
+export type ServerState = (typeof SERVER_STATES)[number];
 export type PartStatus = 'up' | 'degraded' | 'down' | 'off';
 
 const MILLISECONDS = { type: 'integer', example: 1_795_258_800_000 } as const;
@@ -146,6 +149,15 @@ export class OverviewView {
 
   @ApiProperty({ description: 'Whether `/health/ready` returns 200.' })
   readonly ready!: boolean;
+
+  @ApiProperty({
+    enum: SERVER_STATES,
+    description: '`degraded`: IDs are issued, but a part needs attention. `starting` and `down`: not ready.',
+  })
+  readonly state!: ServerState;
+
+  @ApiProperty({ type: 'string', nullable: true, description: 'Why the worst part is not `up`.' })
+  readonly reason!: string | null;
 
   @ApiProperty({ type: [PartView], description: 'Components and dependencies of this server.' })
   readonly parts!: readonly PartView[];

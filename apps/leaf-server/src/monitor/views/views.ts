@@ -13,6 +13,7 @@ export type HistoryView = Data<overview.HistoryView>;
 export type LatencyView = Data<overview.LatencyView>;
 export type OverviewView = Data<overview.OverviewView>;
 export type PartStatus = overview.PartStatus;
+export type ServerState = overview.ServerState;
 export type PartView = Data<overview.PartView>;
 export type ProcessView = Data<overview.ProcessView>;
 export type LoadView = Data<segments.LoadView>;
