@@ -26,9 +26,7 @@ export const PARTS: readonly Part[] = [
   part('http', 'the built server over HTTP', [900, 220]),
   part('resp', 'the built server over the Redis protocol', [90, 30]),
   part('client', 'the client with built servers', [110, 30]),
-  part('store', 'allocations on real databases', [180, 30], { ofServer: false }),
   part('memory', 'memory of the built server', [600, 60]),
   part('start', 'time from the start of the built server to its first ID', [90, 30]),
-  part('ticks', 'event loop delays of the built server with many tags', [130, 30]),
   part('strict', 'IDs of strict tags, compared with Redis', [240, 60], { byDefault: false }),
 ];

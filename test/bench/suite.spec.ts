@@ -23,18 +23,9 @@ describe('the parts', () => {
 
 describe('the words after npm run bench', () => {
   it('choose the parts, in the order in which they run', () => {
-    expect(namesOf(parseSuiteArguments([]))).toEqual([
-      'core',
-      'http',
-      'resp',
-      'client',
-      'store',
-      'memory',
-      'start',
-      'ticks',
-    ]);
+    expect(namesOf(parseSuiteArguments([]))).toEqual(['core', 'http', 'resp', 'client', 'memory', 'start']);
     expect(namesOf(parseSuiteArguments(['--all']))).toEqual(PARTS.map(({ name }) => name));
-    expect(namesOf(parseSuiteArguments(['store', 'core', '--quick']))).toEqual(['core', 'store']);
+    expect(namesOf(parseSuiteArguments(['client', 'core', '--quick']))).toEqual(['core', 'client']);
     expect(parseSuiteArguments(['--quick'])).toMatchObject({ quick: true, compare: undefined });
   });
 
@@ -44,7 +35,7 @@ describe('the words after npm run bench', () => {
     expect(namesOf(plain)).toEqual(['core', 'http']);
     expect(parseSuiteArguments(['--compare=HEAD~2', '--rounds', '5', 'client'])).toMatchObject({ rounds: 5 });
     const all = namesOf(parseSuiteArguments(['--compare', 'HEAD', '--all']));
-    expect(all).toEqual(expect.arrayContaining(['core', 'store', 'strict']));
+    expect(all).toEqual(expect.arrayContaining(['core', 'client', 'strict']));
   });
 
   it.each([
