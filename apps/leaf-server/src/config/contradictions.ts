@@ -1,33 +1,32 @@
+import { isIP } from 'node:net';
 import { BitLayout } from '@leaf-ids/core';
 import { isLoopback, limitFaults, messageOf } from '@leaf-ids/core/internal';
 import { parseDatabaseUrl } from '@leaf-ids/persistence';
-import { leaseOf, limitsOf, policyOf, type StrategyName } from '@leaf-ids/registry';
+import { leaseOf, limitsOf } from '@leaf-ids/registry';
 import { localWorkerFaults } from './registry-settings';
-import { managementFaults } from './management';
-import { respFaults } from './resp';
-import { horizonOf, type Resolved } from './resolved';
+import { horizonName, isWildcard } from './resolved';
 import { ANY } from './tokens';
-import type { VariableName } from './variables';
+import type { Resolved } from './variables';
 
 /** Faults that show only when settings are seen together. */
-export function contradictions(values: Resolved, env: NodeJS.ProcessEnv, address: string): string[] {
+export function contradictions(values: Resolved, env: NodeJS.ProcessEnv): string[] {
   return [
-    ...modeFaults(values),
+    ...modeFaults(values, env),
     ...sharedWorkers(values, env),
     ...unsharedDatabases(values, env),
-    ...loopbackFaults(values, address),
+    ...loopbackFaults(values, env),
     ...movedFaults(values, env),
     ...takerFaults(values),
     ...sharedTokens(values),
   ];
 }
 
-function modeFaults(values: Resolved): string[] {
+function modeFaults(values: Resolved, env: NodeJS.ProcessEnv): string[] {
   const faults: string[] = [];
   if (!values.LEAF_SEGMENT_ENABLED && !values.LEAF_SNOWFLAKE_ENABLED) {
     faults.push('LEAF_SEGMENT_ENABLED and LEAF_SNOWFLAKE_ENABLED are both false: switch at least one on');
   }
-  if (values.LEAF_SNOWFLAKE_REPORT_MS * 2 > horizonOf(values)) {
+  if (values.LEAF_SNOWFLAKE_REPORT_MS * 2 > values[horizonName(values)]) {
     const horizon = horizonName(values);
     faults.push(`${horizon} must be at least twice LEAF_SNOWFLAKE_REPORT_MS, so that one failed report does no harm`);
   }
@@ -39,7 +38,7 @@ function modeFaults(values: Resolved): string[] {
     faults.push('KUBERNETES_SERVICE_HOST must be set for the registry kubernetes: Kubernetes sets it in each pod');
   }
   if (values.LEAF_SNOWFLAKE_REGISTRY === 'etcd') faults.push(...etcdFaults(values));
-  faults.push(...managementFaults(values), ...respFaults(values), ...shardFaults(values));
+  faults.push(...portFaults(values), ...shardFaults(values, env));
   const [timeBits, workerBits, sequenceBits] = values.LEAF_SNOWFLAKE_BITS;
   try {
     const layout = new BitLayout({ timeBits, workerBits, sequenceBits, epoch: values.LEAF_SNOWFLAKE_EPOCH });
@@ -58,7 +57,7 @@ function leaseFaults(values: Resolved): string[] {
   return limitFaults(
     {
       reportMs: values.LEAF_SNOWFLAKE_REPORT_MS,
-      horizonMs: horizonOf(values),
+      horizonMs: values[horizonName(values)],
       maxClockOffsetMs: values.LEAF_SNOWFLAKE_MAX_CLOCK_OFFSET_MS,
     },
     limitsOf({ lease: leaseOf(values.LEAF_SNOWFLAKE_REGISTRY) }),
@@ -70,11 +69,20 @@ function leaseFaults(values: Resolved): string[] {
   );
 }
 
-function horizonName({ LEAF_SNOWFLAKE_REGISTRY: registry }: Resolved): VariableName {
-  return policyOf(registry) === 'pool' ? 'LEAF_SNOWFLAKE_LEASE_TTL_MS' : 'LEAF_SNOWFLAKE_HORIZON_MS';
+function portFaults(values: Resolved): string[] {
+  const { LEAF_PORT: port, LEAF_MANAGEMENT_PORT: management, LEAF_RESP_PORT: resp } = values;
+  const faults: string[] = [];
+  if (management === port && port !== 0) faults.push('LEAF_MANAGEMENT_PORT must differ from LEAF_PORT');
+  if (resp !== undefined && resp !== 0 && (resp === port || resp === management)) {
+    faults.push('LEAF_RESP_PORT must differ from LEAF_PORT and LEAF_MANAGEMENT_PORT');
+  }
+  if ((values.LEAF_RESP_TLS_CERT_FILE === undefined) !== (values.LEAF_RESP_TLS_KEY_FILE === undefined)) {
+    faults.push('LEAF_RESP_TLS_CERT_FILE and LEAF_RESP_TLS_KEY_FILE must be set together');
+  }
+  return faults;
 }
 
-function shardFaults(values: Partial<Resolved>): string[] {
+function shardFaults(values: Resolved, env: NodeJS.ProcessEnv): string[] {
   const { LEAF_DATABASE_URLS: databases, LEAF_DATABASE_TAGS: tags = {}, LEAF_SNOWFLAKE_REGISTRY: registry } = values;
   if (databases === undefined) {
     return Object.keys(tags).length > 0 ? ['LEAF_DATABASE_TAGS needs LEAF_DATABASE_URLS, which is not set'] : [];
@@ -83,7 +91,7 @@ function shardFaults(values: Partial<Resolved>): string[] {
   const unknown = Object.values(tags).find((name) => !Object.hasOwn(databases, name));
   if (unknown !== undefined)
     faults.push(`LEAF_DATABASE_TAGS names "${unknown}", which LEAF_DATABASE_URLS does not list`);
-  if (values.LEAF_SNOWFLAKE_ENABLED === true && isInDatabase(registry) && values.LEAF_DATABASE_URL === undefined) {
+  if (values.LEAF_SNOWFLAKE_ENABLED && isInDatabase(registry) && !env.LEAF_DATABASE_URL) {
     faults.push(
       `LEAF_DATABASE_URL must name the one database of the registry ${registry} beside LEAF_DATABASE_URLS: without it, each server would have a registry of its own`,
     );
@@ -92,25 +100,24 @@ function shardFaults(values: Partial<Resolved>): string[] {
 }
 
 /** Servers on one database that were never told their worker IDs would all be worker 0. */
-function sharedWorkers(values: Partial<Resolved>, env: NodeJS.ProcessEnv): string[] {
-  if (values.LEAF_SNOWFLAKE_ENABLED !== true || values.LEAF_SEGMENT_ENABLED !== true) return [];
+function sharedWorkers(values: Resolved, env: NodeJS.ProcessEnv): string[] {
+  if (!values.LEAF_SNOWFLAKE_ENABLED || !values.LEAF_SEGMENT_ENABLED) return [];
   if (values.LEAF_SNOWFLAKE_REGISTRY !== 'local') return [];
   const { LEAF_DATABASE_URL: url, LEAF_DATABASE_URLS: several } = values;
-  const urls = several === undefined ? [url].filter((text) => text !== undefined) : Object.values(several);
-  if (urls.every((text) => 'file' in parseDatabaseUrl(text)) || env.LEAF_LOCAL_WORKERS) return [];
+  if (Object.values(several ?? { url }).every(isFile) || env.LEAF_LOCAL_WORKERS) return [];
   return [
     'LEAF_LOCAL_WORKERS must be set beside a database that several servers can share: {"10.0.0.7:8080":0,"10.0.0.8:8080":1} gives each its worker ID, {"*":0} says that this is the only server; or choose a registry that servers share in LEAF_SNOWFLAKE_REGISTRY',
   ];
 }
 
-function etcdFaults(values: Partial<Resolved>): string[] {
+function etcdFaults(values: Resolved): string[] {
   const { LEAF_ETCD_ENDPOINTS: endpoints, LEAF_ETCD_TLS_CERT_FILE: cert, LEAF_ETCD_TLS_KEY_FILE: key } = values;
   const faults = endpoints === undefined ? ['LEAF_ETCD_ENDPOINTS must be set for the registry etcd'] : [];
   if ((cert === undefined) === (key === undefined)) return faults;
   return [...faults, 'LEAF_ETCD_TLS_CERT_FILE and LEAF_ETCD_TLS_KEY_FILE need each other: set both or none'];
 }
 
-function isInDatabase(registry: StrategyName | undefined): boolean {
+function isInDatabase(registry: string | undefined): boolean {
   return registry === 'database' || registry === 'mysql';
 }
 
@@ -119,17 +126,27 @@ function isFile(url: string): boolean {
 }
 
 /** Whether servers on other hosts can use the same worker registry. */
-export function sharesRegistry(values: Partial<Resolved>): boolean {
-  const { LEAF_SNOWFLAKE_REGISTRY: registry = 'local', LEAF_DATABASE_URL: url } = values;
-  if (values.LEAF_SNOWFLAKE_ENABLED !== true || registry === 'local') return false;
-  return !isInDatabase(registry) || (url !== undefined && !isFile(url));
+function sharesRegistry(values: Resolved): boolean {
+  const { LEAF_SNOWFLAKE_REGISTRY: registry } = values;
+  if (!values.LEAF_SNOWFLAKE_ENABLED || registry === 'local') return false;
+  return !isInDatabase(registry) || !isFile(values.LEAF_DATABASE_URL);
 }
 
-/** @param address the one that is advertised by default */
-function loopbackFaults(values: Partial<Resolved>, address: string): string[] {
-  if (values.LEAF_ADVERTISE_HOST !== undefined || !isLoopback(address) || !sharesRegistry(values)) return [];
+function loopbackFaults(values: Resolved, env: NodeJS.ProcessEnv): string[] {
+  const { LEAF_ADVERTISE_HOST: address, LEAF_SNOWFLAKE_REGISTRY: registry } = values;
+  if (env.LEAF_ADVERTISE_HOST || !isLoopback(address) || !sharesRegistry(values)) return [];
   return [
-    `LEAF_ADVERTISE_HOST must be set beside the registry ${values.LEAF_SNOWFLAKE_REGISTRY}, which servers share: this host has no address that others reach, and two servers that advertise ${address} are one server to the registry. Set the address of this server, or ${address} if all servers run on this host`,
+    `LEAF_ADVERTISE_HOST must be set beside the registry ${registry}, which servers share: this host has no address that others reach, and two servers that advertise ${address} are one server to the registry. Set the address of this server, or ${address} if all servers run on this host`,
+  ];
+}
+
+/** A warning when the registry sends other servers to an address on which HTTP does not listen. */
+export function unreachableHost(values: Resolved, env: NodeJS.ProcessEnv): string[] {
+  const { LEAF_HOST: host, LEAF_ADVERTISE_HOST: advertised } = values;
+  if (env.LEAF_ADVERTISE_HOST || isIP(host) === 0 || isWildcard(host) || host === advertised) return [];
+  if (!sharesRegistry(values)) return [];
+  return [
+    `The address of this server in the worker registry is ${advertised}, but HTTP listens only on ${host}: set LEAF_ADVERTISE_HOST to an address at which other servers reach this one.`,
   ];
 }
 
@@ -137,11 +154,11 @@ function loopbackFaults(values: Partial<Resolved>, address: string): string[] {
  * Servers that share worker IDs share tags, and the other way round. An embedded database belongs to one host: a registry
  * that other hosts reach must not stand beside one, or each host would issue the segment IDs 1, 2, 3.
  */
-function unsharedDatabases(values: Partial<Resolved>, env: NodeJS.ProcessEnv): string[] {
-  const { LEAF_SNOWFLAKE_REGISTRY: registry = 'local', LEAF_DATABASE_URL: url, LEAF_DATABASE_URLS: several } = values;
-  if (values.LEAF_SNOWFLAKE_ENABLED !== true || registry === 'local') return [];
-  if (values.LEAF_SEGMENT_ENABLED !== true && !isInDatabase(registry)) return [];
-  if (url === undefined && several === undefined) {
+function unsharedDatabases(values: Resolved, env: NodeJS.ProcessEnv): string[] {
+  const { LEAF_SNOWFLAKE_REGISTRY: registry, LEAF_DATABASE_URL: url, LEAF_DATABASE_URLS: several } = values;
+  if (!values.LEAF_SNOWFLAKE_ENABLED || registry === 'local') return [];
+  if (!values.LEAF_SEGMENT_ENABLED && !isInDatabase(registry)) return [];
+  if (!env.LEAF_DATABASE_URL && several === undefined) {
     // `movedFaults` reports it. By default, the registry is a file beside the embedded database.
     if (values.LEAF_PROPERTIES_FILE !== undefined || !env.LEAF_SNOWFLAKE_REGISTRY) return [];
     return [
@@ -149,8 +166,7 @@ function unsharedDatabases(values: Partial<Resolved>, env: NodeJS.ProcessEnv): s
     ];
   }
   const registryIsFile = !sharesRegistry(values);
-  const segments =
-    values.LEAF_SEGMENT_ENABLED !== true ? [] : several === undefined ? [url ?? ''] : Object.values(several);
+  const segments = values.LEAF_SEGMENT_ENABLED ? Object.values(several ?? { url }) : [];
   if (segments.every((text) => isFile(text) === registryIsFile)) return [];
   const name = several === undefined ? 'LEAF_DATABASE_URL' : 'LEAF_DATABASE_URLS';
   return [
@@ -164,11 +180,11 @@ function unsharedDatabases(values: Partial<Resolved>, env: NodeJS.ProcessEnv): s
  * Settings that the Java service requires have no default beside its properties file: tags and worker IDs would begin
  * anew.
  */
-function movedFaults(values: Partial<Resolved>, env: NodeJS.ProcessEnv): string[] {
+function movedFaults(values: Resolved, env: NodeJS.ProcessEnv): string[] {
   if (values.LEAF_PROPERTIES_FILE === undefined) return [];
-  const registry = values.LEAF_SNOWFLAKE_ENABLED === true ? values.LEAF_SNOWFLAKE_REGISTRY : undefined;
+  const registry = values.LEAF_SNOWFLAKE_ENABLED ? values.LEAF_SNOWFLAKE_REGISTRY : undefined;
   const faults: string[] = [];
-  const withDatabase = values.LEAF_SEGMENT_ENABLED === true || isInDatabase(registry);
+  const withDatabase = values.LEAF_SEGMENT_ENABLED || isInDatabase(registry);
   if (withDatabase && !env.LEAF_DATABASE_URL && !env.LEAF_DATABASE_URLS) {
     faults.push('LEAF_PROPERTIES_FILE names no database: set leaf.jdbc.url in it, or LEAF_DATABASE_URL');
   }
@@ -180,7 +196,7 @@ function movedFaults(values: Partial<Resolved>, env: NodeJS.ProcessEnv): string[
   return faults;
 }
 
-function takerFaults(values: Partial<Resolved>): string[] {
+function takerFaults(values: Resolved): string[] {
   const { LEAF_TAKER_TOKENS: tokens, LEAF_TAKER_QUOTAS: quotas = {} } = values;
   const names = Object.keys(quotas);
   if (tokens === undefined)
@@ -190,7 +206,7 @@ function takerFaults(values: Partial<Resolved>): string[] {
 }
 
 /** A token has one purpose. */
-function sharedTokens(values: Partial<Resolved>): string[] {
+function sharedTokens(values: Resolved): string[] {
   const names = ['LEAF_TAKER_TOKENS', 'LEAF_WORKER_TOKENS', 'LEAF_CLUSTER_TOKEN', 'LEAF_ADMIN_TOKEN'] as const;
   const pairs = names.flatMap((name, index) => names.slice(index + 1).map((other) => [name, other] as const));
   const tokensOf = (name: (typeof names)[number]): string[] => (values[name] ?? []).map(({ token }) => token);

@@ -1,7 +1,7 @@
 import { DEFAULT_LAYOUT } from '@leaf-ids/core';
 import { LEASE_LIMITS } from '@leaf-ids/core/internal';
 import { DEFAULT_FAILOVER_GAP_STEPS } from '@leaf-ids/persistence';
-import { DEFAULT_LEASES, leaseOf } from '@leaf-ids/registry';
+import { DEFAULT_LEASES, leaseOf, STRATEGY_NAMES, type StrategyName } from '@leaf-ids/registry';
 import {
   DEFAULT_SEGMENT_MODULE_OPTIONS as SEGMENT,
   DEFAULT_SNOWFLAKE_MODULE_OPTIONS as SNOWFLAKE,
@@ -16,52 +16,50 @@ import {
   flag,
   integer,
   oneOf,
+  path,
   ratio,
   tagMap,
   text,
+  variable,
   workers,
   zookeeperAddress,
   zookeeperAuth,
 } from './parsers';
-import { registry } from './registry';
-import { neverEmpty, variable } from './variable';
 
 const DAY_MS = 86_400_000;
-const path = text(/^[^\0]+$/, 'a path');
+/** Other names, of pages and habits from elsewhere. */
+const ALIASES: Readonly<Record<string, StrategyName>> = { mysql_recycle: 'database' };
+const listed = oneOf(...STRATEGY_NAMES);
 
 /** Variables of the databases, segment mode, snowflake mode and the worker registries. */
 export const ID_VARIABLES = {
-  LEAF_DATABASE_URL: neverEmpty(
-    variable(
-      undefined,
-      databaseUrl,
-      'database of the segments: sqlite:<file>, or mysql, mariadb or postgres://user:password@host:port/database, TLS by sslmode=require or verify-full; default: sqlite:<LEAF_DATA_DIR>/leaf.sqlite',
-      true,
-    ),
+  LEAF_DATABASE_URL: variable(
+    null,
+    databaseUrl,
+    'database of the segments: sqlite:<file>, or mysql, mariadb or postgres://user:password@host:port/database, TLS by sslmode=require or verify-full; default: sqlite:<LEAF_DATA_DIR>/leaf.sqlite',
+    { option: 'database', secret: true, neverEmpty: true },
   ),
-  LEAF_DATABASE_URL_FILE: neverEmpty(
-    variable(undefined, path, 'file with the value of LEAF_DATABASE_URL; read at the start'),
-  ),
-  LEAF_DATABASE_URLS: neverEmpty(
-    variable(
-      undefined,
-      databaseUrls,
-      'several databases, each with a part of the tags, instead of LEAF_DATABASE_URL: JSON object of names and URLs',
-      true,
-    ),
-  ),
-  LEAF_DATABASE_TAGS: neverEmpty(
-    variable(
-      undefined,
-      tagMap,
-      'with LEAF_DATABASE_URLS: JSON object of tags and database names; a hash of the names distributes all other tags',
-    ),
-  ),
-  LEAF_DATABASE_MIGRATE: variable(true, flag, 'creates and updates the tables at startup'),
-  LEAF_DATABASE_ACCEPT: variable(
+  LEAF_DATABASE_URL_FILE: variable(undefined, path, 'file with the value of LEAF_DATABASE_URL; read at the start', {
+    neverEmpty: true,
+  }),
+  LEAF_DATABASE_URLS: variable(
     undefined,
+    databaseUrls,
+    'several databases, each with a part of the tags, instead of LEAF_DATABASE_URL: JSON object of names and URLs',
+    { option: 'segment.database.shards', secret: true, neverEmpty: true },
+  ),
+  LEAF_DATABASE_TAGS: variable(
+    undefined,
+    tagMap,
+    'with LEAF_DATABASE_URLS: JSON object of tags and database names; a hash of the names distributes all other tags',
+    { option: 'segment.database.shards.tags', neverEmpty: true },
+  ),
+  LEAF_DATABASE_MIGRATE: variable(true, flag, 'creates and updates the tables at startup', { option: 'migrate' }),
+  LEAF_DATABASE_ACCEPT: variable(
+    null,
     durabilitySettings,
     'settings under which the database can lose a commit, accepted by name: `innodb_flush_log_at_trx_commit`, `sync_binlog`, `fsync`, `synchronous_commit`, separated by commas',
+    { option: 'accept' },
   ),
   LEAF_SEGMENT_WAIT_MS: variable(
     SEGMENT.waitMs,
@@ -85,80 +83,96 @@ export const ID_VARIABLES = {
     integer(0, 1_000_000),
     'number of lost allocations per tag that Leaf tolerates in a database failover, by moving every tag forward; 0 disables this',
   ),
-  LEAF_SNOWFLAKE_REGISTRY: neverEmpty(
-    variable(
-      undefined,
-      registry,
-      'source of the worker IDs: database (a pool in LEAF_DATABASE_URL; alias mysql_recycle), mysql (a row for each address there), zk_normal, zk_recycle, etcd, kubernetes or local; default: database; local with LEAF_LOCAL_WORKERS',
-    ),
+  LEAF_SNOWFLAKE_REGISTRY: variable(
+    null,
+    (value) => ALIASES[value] ?? listed(value),
+    'source of the worker IDs: database (a pool in LEAF_DATABASE_URL; alias mysql_recycle), mysql (a row for each address there), zk_normal, zk_recycle, etcd, kubernetes or local; default: database; local with LEAF_LOCAL_WORKERS',
+    { option: 'snowflake.registry', neverEmpty: true },
   ),
   LEAF_SNOWFLAKE_OFFLINE: variable(
     'refuse',
     oneOf('refuse', 'local_file'),
     'zk_normal, mysql: behaviour while the registry is unreachable; refuse stops at the recorded ceiling, local_file continues from a file, which is safe only if no other process uses this address',
   ),
-  LEAF_SNOWFLAKE_BITS: neverEmpty(
-    variable(
-      [DEFAULT_LAYOUT.timeBits, DEFAULT_LAYOUT.workerBits, DEFAULT_LAYOUT.sequenceBits].join(','),
-      bits,
-      'bits of time, worker ID and sequence, at most 63 in total',
-    ),
+  LEAF_SNOWFLAKE_BITS: variable(
+    [DEFAULT_LAYOUT.timeBits, DEFAULT_LAYOUT.workerBits, DEFAULT_LAYOUT.sequenceBits].join(','),
+    bits,
+    'bits of time, worker ID and sequence, at most 63 in total',
+    { option: 'snowflake.layout', neverEmpty: true },
   ),
-  LEAF_SNOWFLAKE_EPOCH: neverEmpty(
-    variable(
-      DEFAULT_LAYOUT.epoch,
-      integer(0, Number.MAX_SAFE_INTEGER),
-      'epoch of snowflake IDs, in Unix ms; the default is 2010-11-04T01:42:54.657Z',
-    ),
+  LEAF_SNOWFLAKE_EPOCH: variable(
+    DEFAULT_LAYOUT.epoch,
+    integer(0, Number.MAX_SAFE_INTEGER),
+    'epoch of snowflake IDs, in Unix ms; the default is 2010-11-04T01:42:54.657Z',
+    { option: 'snowflake.layout', neverEmpty: true },
   ),
   LEAF_SNOWFLAKE_REPORT_MS: variable(
-    undefined,
+    null,
     integer(100, 3_600_000),
     `interval of the reports to the worker registry, in ms; default: ${DEFAULT_LEASES.pool.reportMs}, with kubernetes ${leaseOf('kubernetes').reportMs}; at most that where servers share the registry`,
+    { option: 'snowflake.reportMs' },
   ),
   LEAF_SNOWFLAKE_HORIZON_MS: variable(
     DEFAULT_LEASES.fixed.horizonMs,
     integer(1000, 3_600_000),
     'local, mysql, zk_normal: how far ahead time is reserved, in ms; a start after a crash waits up to this long',
+    { option: 'snowflake.horizonMs' },
   ),
   LEAF_SNOWFLAKE_LEASE_TTL_MS: variable(
-    undefined,
+    null,
     integer(10_000, DAY_MS),
     `database, zk_recycle, etcd, kubernetes: how far ahead time is reserved, and time after which an unused worker ID can be reassigned, in ms; default: ${DEFAULT_LEASES.pool.horizonMs}, with kubernetes ${leaseOf('kubernetes').horizonMs}`,
+    { option: 'snowflake.horizonMs' },
   ),
   LEAF_SNOWFLAKE_MAX_CLOCK_OFFSET_MS: variable(
     SNOWFLAKE.maxClockOffsetMs,
     integer(0, DAY_MS),
     `maximum clock offset from the other servers at startup, in ms; 0 disables the check; at most ${LEASE_LIMITS.clockOffsetMs} where servers share the registry`,
+    { option: 'snowflake.maxClockOffsetMs' },
   ),
   LEAF_SNOWFLAKE_MAX_BACKWARDS_MS: variable(
     SNOWFLAKE.maxBackwardsMs,
     integer(0, 1000),
     'maximum backward clock step that is tolerated, in ms',
   ),
-  LEAF_LOCAL_WORKERS: neverEmpty(
-    variable(
-      '{"*":0}',
-      workers,
-      'registry local: JSON object of "ip:port" and worker IDs; "*" matches any address, for a single server',
-    ),
+  LEAF_LOCAL_WORKERS: variable(
+    '{"*":0}',
+    workers,
+    'registry local: JSON object of "ip:port" and worker IDs; "*" matches any address, for a single server',
+    { option: 'snowflake.registry.workers', neverEmpty: true },
   ),
-  LEAF_ZOOKEEPER: neverEmpty(
-    variable(undefined, zookeeperAddress, 'registry zk_normal, zk_recycle: host:port,host:port[/chroot]'),
+  LEAF_ZOOKEEPER: variable(
+    undefined,
+    zookeeperAddress,
+    'registry zk_normal, zk_recycle: host:port,host:port[/chroot]',
+    { option: 'snowflake.registry.zookeeper.address', neverEmpty: true },
   ),
-  LEAF_ZOOKEEPER_AUTH: variable(undefined, zookeeperAuth, 'registry zk_normal, zk_recycle: digest:user:password', true),
-  LEAF_ETCD_ENDPOINTS: neverEmpty(
-    // Secret, because a URL with credentials by mistake must not be shown.
-    variable(undefined, etcdEndpoints, 'registry etcd: https://host:port,https://host:port, one for each member', true),
+  LEAF_ZOOKEEPER_AUTH: variable(undefined, zookeeperAuth, 'registry zk_normal, zk_recycle: digest:user:password', {
+    option: 'snowflake.registry.zookeeper.auth',
+    secret: true,
+  }),
+  // Secret, because a URL with credentials by mistake must not be shown.
+  LEAF_ETCD_ENDPOINTS: variable(
+    undefined,
+    etcdEndpoints,
+    'registry etcd: https://host:port,https://host:port, one for each member',
+    { option: 'snowflake.registry.etcd.endpoints', secret: true, neverEmpty: true },
   ),
-  LEAF_ETCD_AUTH: variable(undefined, etcdAuth, 'registry etcd: user:password', true),
+  LEAF_ETCD_AUTH: variable(undefined, etcdAuth, 'registry etcd: user:password', {
+    option: 'snowflake.registry.etcd.auth',
+    secret: true,
+  }),
   LEAF_ETCD_TLS_CA_FILE: variable(
     undefined,
     path,
     'registry etcd: PEM file of the trusted certificate authorities; default: those that Node.js trusts',
   ),
-  LEAF_ETCD_TLS_CERT_FILE: variable(undefined, path, 'registry etcd: PEM file of the client certificate'),
-  LEAF_ETCD_TLS_KEY_FILE: variable(undefined, path, 'registry etcd: PEM file of its key'),
+  LEAF_ETCD_TLS_CERT_FILE: variable(undefined, path, 'registry etcd: PEM file of the client certificate', {
+    option: 'snowflake.registry.etcd.certFile',
+  }),
+  LEAF_ETCD_TLS_KEY_FILE: variable(undefined, path, 'registry etcd: PEM file of its key', {
+    option: 'snowflake.registry.etcd.keyFile',
+  }),
   LEAF_KUBERNETES_POD_INDEX: variable(
     undefined,
     integer(0, 1_000_000),
@@ -173,6 +187,7 @@ export const ID_VARIABLES = {
     undefined,
     text(/^[A-Za-z0-9._:-]{1,253}$/, 'an IP address or a host name'),
     'registry kubernetes: address of the API server, which Kubernetes sets in each pod',
+    { option: 'snowflake.registry.kubernetes.server' },
   ),
   KUBERNETES_SERVICE_PORT: variable(443, integer(1, 65_535), 'registry kubernetes: port of the API server, likewise'),
 } as const;

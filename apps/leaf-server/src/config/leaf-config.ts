@@ -2,24 +2,59 @@ import { networkInterfaces } from 'node:os';
 import { join, resolve } from 'node:path';
 import { LEAF_VARIABLES } from '@leaf-ids/cli';
 import { formatInstance, type Instance, LeafError } from '@leaf-ids/core';
-import { firstAddress, type HostAddresses, messageOf, nearestName } from '@leaf-ids/core/internal';
-import { leaseOf, policyOf, type StrategyName } from '@leaf-ids/registry';
+import { type HostAddresses, messageOf, nearestName } from '@leaf-ids/core/internal';
+import { policyOf } from '@leaf-ids/registry';
 import type { SegmentModuleOptions, SnowflakeModuleOptions } from '@leaf-ids/id';
 import { FIRST_TAG } from '@leaf-ids/persistence';
 import type { NamedToken, TakerRules } from './tokens';
-import type { HttpLimits } from './http-limits';
-import { anyAddress, unreachableHost } from './addresses';
-import { contradictions } from './contradictions';
-import { type RespConfig, respOf } from './resp';
+import { contradictions, unreachableHost } from './contradictions';
+import type { Variable } from './parsers';
 import { registryOf } from './registry-settings';
-import { horizonOf, type Resolved } from './resolved';
+import { horizonName, withDerivedDefaults } from './resolved';
 import { withSecretFiles } from './secret-files';
-import { type ManagementAddress, managementOf } from './management';
 import { type TracingConfig, tracingOf } from './tracing';
-import type { Variable } from './variable';
-import { VARIABLES } from './variables';
+import { type Resolved, VARIABLES } from './variables';
 
 export type LogLevel = 'error' | 'warn' | 'info' | 'debug';
+
+/** Limits of HTTP: sizes and times. */
+export interface HttpLimits extends AdmissionLimits {
+  readonly maxConnections: number;
+  /** How long a request may wait for its IDs. */
+  readonly waitMs: number;
+  /** An idle connection is closed after this time. */
+  readonly keepAliveMs: number;
+  /** Addresses of proxies whose `X-Forwarded-For` is believed, each with or without a prefix length. */
+  readonly trustedProxies: readonly string[];
+  /** Whether the routes of the Java service take the paths that it took. Undefined: nobody decided, and they do not. */
+  readonly javaPaths: boolean | undefined;
+}
+
+export interface AdmissionLimits {
+  /** ID requests that wait or are being answered at once. */
+  readonly maxInFlight: number;
+  /** Under overload, the longest wait of a request for its turn, in milliseconds. */
+  readonly maxLagMs: number;
+}
+
+export interface ManagementAddress {
+  readonly host: string;
+  readonly port: number;
+}
+
+/** The port for clients of the Redis protocol. */
+export interface RespConfig {
+  readonly host: string;
+  readonly port: number;
+  /** Undefined: no TLS. */
+  readonly tls: RespTls | undefined;
+}
+
+/** Files in PEM, read at the start. */
+export interface RespTls {
+  readonly certFile: string;
+  readonly keyFile: string;
+}
 
 export interface TokensConfig {
   readonly tokens: readonly NamedToken[];
@@ -57,6 +92,7 @@ export interface LeafConfig {
   readonly port: number;
   /** The path under which a proxy serves this server, such as `/leaf`; empty: the root. */
   readonly publicPath: string;
+  /** Undefined: operators use `port`. */
   readonly management: ManagementAddress | undefined;
   /** Undefined: the Redis protocol is disabled. */
   readonly resp: RespConfig | undefined;
@@ -98,13 +134,13 @@ export interface LeafConfig {
  * @throws LeafError `LEAF_CONFIG_INVALID` listing every fault
  */
 export function loadConfig(
-  given: NodeJS.ProcessEnv,
+  environment: NodeJS.ProcessEnv,
   terminal = process.stdout.isTTY,
   addresses: HostAddresses = networkInterfaces(),
 ): LeafConfig {
-  const { env, files, faults: secretFaults } = withSecretFiles(given);
+  const { env, files, faults: secretFaults } = withSecretFiles(environment);
   const faults = [...secretFaults];
-  const values: Record<string, unknown> = {};
+  const given: Record<string, unknown> = {};
   for (const [name, { default: fallback, parse, secret, neverEmpty }] of Object.entries<Variable<unknown>>(VARIABLES)) {
     const set = env[name];
     if (set === '' && neverEmpty) {
@@ -112,54 +148,24 @@ export function loadConfig(
       continue;
     }
     const text = set === undefined || set === '' ? fallback : set;
-    if (text === undefined) continue;
+    if (typeof text !== 'string') continue;
     try {
-      values[name] = parse(text);
+      given[name] = parse(text);
     } catch (error) {
       const shown = secret ? '' : `, not ${JSON.stringify(text)}`;
       faults.push(`${name} ${messageOf(error)}${shown}${hint(name, text)}`);
     }
   }
-  values.LEAF_SNOWFLAKE_REGISTRY ??= defaultRegistry(values, env);
-  const lease = leaseOf(values.LEAF_SNOWFLAKE_REGISTRY as StrategyName);
-  values.LEAF_SNOWFLAKE_REPORT_MS ??= lease.reportMs;
-  values.LEAF_SNOWFLAKE_LEASE_TTL_MS ??= lease.horizonMs;
-  if (faults.length === 0) faults.push(...contradictions(values as Resolved, env, firstAddress(addresses)));
+  const values = withDerivedDefaults(given, env, terminal, addresses);
+  if (faults.length === 0) faults.push(...contradictions(values, env));
   if (faults.length > 0) {
     throw new LeafError(
       'LEAF_CONFIG_INVALID',
       `The configuration is invalid:\n${faults.map((fault) => `  - ${fault}`).join('\n')}`,
     );
   }
-  return {
-    ...resolveConfig(withDerivedDefaults(values, terminal, addresses), [
-      ...unreachableHost(values, addresses),
-      ...unknownVariables(env),
-    ]),
-    files,
-  };
-}
-
-/**
- * Servers and embedded applications on one database share its pool of workers, also on an SQLite file. With several
- * databases, one of them must be named for the pool.
- */
-function defaultRegistry(values: Partial<Resolved>, env: NodeJS.ProcessEnv): StrategyName {
-  const isUnnamed = values.LEAF_DATABASE_URL === undefined && values.LEAF_DATABASE_URLS !== undefined;
-  return isUnnamed || env.LEAF_LOCAL_WORKERS ? 'local' : 'database';
-}
-
-function withDerivedDefaults(values: Partial<Resolved>, terminal: boolean, addresses: HostAddresses): Resolved {
-  const { LEAF_PORT = 0, LEAF_DATA_DIR = '' } = values;
-  return {
-    LEAF_HOST: anyAddress(addresses),
-    LEAF_ADVERTISE_HOST: firstAddress(addresses),
-    LEAF_ADVERTISE_PORT: LEAF_PORT,
-    LEAF_DATABASE_ACCEPT: [],
-    LEAF_DATABASE_URL: `sqlite:${join(resolve(LEAF_DATA_DIR), 'leaf.sqlite')}`,
-    LEAF_LOG_FORMAT: terminal ? 'pretty' : 'json',
-    ...values,
-  } as Resolved;
+  const warnings = [...unreachableHost(values, env), ...unknownVariables(env)];
+  return { ...resolveConfig(values, warnings), files };
 }
 
 function resolveConfig(values: Resolved, warnings: string[]): Omit<LeafConfig, 'files'> {
@@ -186,7 +192,7 @@ function resolveConfig(values: Resolved, warnings: string[]): Omit<LeafConfig, '
     instance,
     layout: { timeBits, workerBits, sequenceBits, epoch: values.LEAF_SNOWFLAKE_EPOCH },
     reportMs: values.LEAF_SNOWFLAKE_REPORT_MS,
-    horizonMs: horizonOf(values),
+    horizonMs: values[horizonName(values)],
     maxClockOffsetMs: values.LEAF_SNOWFLAKE_MAX_CLOCK_OFFSET_MS,
     maxBackwardsMs: values.LEAF_SNOWFLAKE_MAX_BACKWARDS_MS,
     mostWindows: values.LEAF_WORKER_WINDOWS,
@@ -228,6 +234,18 @@ function resolveConfig(values: Resolved, warnings: string[]): Omit<LeafConfig, '
     },
     warnings,
   };
+}
+
+function managementOf(values: Resolved): ManagementAddress | undefined {
+  const { LEAF_MANAGEMENT_PORT: port, LEAF_MANAGEMENT_HOST: host = values.LEAF_HOST } = values;
+  return port === undefined ? undefined : { host, port };
+}
+
+function respOf(values: Resolved): RespConfig | undefined {
+  const { LEAF_RESP_PORT: port, LEAF_RESP_HOST: host } = values;
+  const { LEAF_RESP_TLS_CERT_FILE: certFile, LEAF_RESP_TLS_KEY_FILE: keyFile } = values;
+  if (port === undefined) return undefined;
+  return { host, port, tls: certFile === undefined || keyFile === undefined ? undefined : { certFile, keyFile } };
 }
 
 function takersOf({

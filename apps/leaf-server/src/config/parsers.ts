@@ -13,12 +13,45 @@ import {
 /** Turns the text of a variable into its value. Throws an Error whose message says what is allowed. */
 export type Parser<T> = (text: string) => T;
 
+export interface Variable<T, Default = string | null | undefined> extends Required<Marks> {
+  /** Undefined: none. Null: it depends on other settings, and `meaning` says how. */
+  readonly default: Default;
+  readonly parse: Parser<T>;
+  readonly meaning: string;
+}
+
+interface Marks {
+  /** Path of the option of the libraries that it sets: their messages name that. */
+  readonly option?: string | undefined;
+  /** The value is never shown. */
+  readonly secret?: boolean;
+  /**
+   * An empty value is refused: the default would use another database, registry, address or layout, where IDs can be
+   * issued twice, or would remove the protection of the ID routes.
+   */
+  readonly neverEmpty?: boolean;
+}
+
+type DefaultText<Default> = Default extends null | undefined ? Default : string;
+
+export function variable<T, Default extends string | number | boolean | null | undefined>(
+  fallback: Default,
+  parse: Parser<T>,
+  meaning: string,
+  { option, secret = false, neverEmpty = false }: Marks = {},
+): Variable<T, DefaultText<Default>> {
+  const text = (fallback ?? undefined) === undefined ? fallback : String(fallback);
+  return { default: text as DefaultText<Default>, parse, meaning, option, secret, neverEmpty };
+}
+
 export function text(pattern: RegExp, allowed: string): Parser<string> {
   return (value) => {
     if (!pattern.test(value)) throw new Error(`must be ${allowed}`);
     return value;
   };
 }
+
+export const path = text(/^[^\0]+$/, 'a path');
 
 export function integer(low: number, high: number): Parser<number> {
   return (value) => {

@@ -1,7 +1,7 @@
 import { join, resolve } from 'node:path';
 import { formatInstance } from '@leaf-ids/core';
 import { type EtcdAccess, registryFromSettings, type RegistryOptions, type RegistrySettings } from '@leaf-ids/registry';
-import type { Resolved } from './resolved';
+import type { Resolved } from './variables';
 
 /** The options of the worker registry. */
 export function registryOf(values: Resolved): RegistryOptions {

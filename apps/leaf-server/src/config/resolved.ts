@@ -1,47 +1,58 @@
-import { policyOf } from '@leaf-ids/registry';
-import type { Environment, VariableName } from './variables';
+import { join, resolve } from 'node:path';
+import { firstAddress, type HostAddresses } from '@leaf-ids/core/internal';
+import { leaseOf, policyOf } from '@leaf-ids/registry';
+import type { DerivedDefaults, Resolved } from './variables';
 
-/** Variables without a default, derived or not. */
-type Optional =
-  | 'LEAF_ADMIN_TOKEN'
-  | 'LEAF_ADMIN_TOKEN_FILE'
-  | 'LEAF_TAKER_TOKENS'
-  | 'LEAF_TAKER_TOKENS_FILE'
-  | 'LEAF_TAKER_QUOTAS'
-  | 'LEAF_WORKER_TOKENS'
-  | 'LEAF_WORKER_TOKENS_FILE'
-  | 'LEAF_CLUSTER_TOKEN'
-  | 'LEAF_CLUSTER_TOKEN_FILE'
-  | 'LEAF_DATABASE_URL_FILE'
-  | 'LEAF_DATABASE_URLS'
-  | 'LEAF_DATABASE_TAGS'
-  | 'LEAF_ZOOKEEPER'
-  | 'LEAF_ZOOKEEPER_AUTH'
-  | 'LEAF_ETCD_ENDPOINTS'
-  | 'LEAF_ETCD_AUTH'
-  | 'LEAF_ETCD_TLS_CA_FILE'
-  | 'LEAF_ETCD_TLS_CERT_FILE'
-  | 'LEAF_ETCD_TLS_KEY_FILE'
-  | 'KUBERNETES_SERVICE_HOST'
-  | 'LEAF_KUBERNETES_DIR'
-  | 'LEAF_KUBERNETES_POD_INDEX'
-  | 'LEAF_PROPERTIES_FILE'
-  | 'LEAF_TRUSTED_PROXIES'
-  | 'LEAF_MANAGEMENT_PORT'
-  | 'LEAF_MANAGEMENT_HOST'
-  | 'LEAF_RESP_PORT'
-  | 'LEAF_RESP_TLS_CERT_FILE'
-  | 'LEAF_RESP_TLS_KEY_FILE'
-  | 'OTEL_EXPORTER_OTLP_ENDPOINT'
-  | 'OTEL_EXPORTER_OTLP_TRACES_ENDPOINT'
-  | 'OTEL_EXPORTER_OTLP_HEADERS';
-/** The values of everything that has a default. */
-export type Resolved = { readonly [Name in Exclude<VariableName, Optional>]: NonNullable<Environment[Name]> } & {
-  readonly [Name in Optional]?: NonNullable<Environment[Name]>;
-};
+/** @param values of the variables that are set, or have a default of their own */
+export function withDerivedDefaults(
+  values: Partial<Resolved>,
+  env: NodeJS.ProcessEnv,
+  terminal: boolean,
+  addresses: HostAddresses,
+): Resolved {
+  const {
+    LEAF_PORT = 0,
+    LEAF_DATA_DIR = '',
+    LEAF_SNOWFLAKE_REGISTRY: registry = defaultRegistry(values, env),
+  } = values;
+  const lease = leaseOf(registry);
+  const derived: DerivedDefaults = {
+    LEAF_HOST: anyAddress(addresses),
+    LEAF_ADVERTISE_HOST: firstAddress(addresses),
+    LEAF_ADVERTISE_PORT: LEAF_PORT,
+    LEAF_DATABASE_ACCEPT: [],
+    LEAF_DATABASE_URL: `sqlite:${join(resolve(LEAF_DATA_DIR), 'leaf.sqlite')}`,
+    LEAF_LOG_FORMAT: terminal ? 'pretty' : 'json',
+    LEAF_SNOWFLAKE_REGISTRY: registry,
+    LEAF_SNOWFLAKE_REPORT_MS: lease.reportMs,
+    LEAF_SNOWFLAKE_LEASE_TTL_MS: lease.horizonMs,
+  };
+  return { ...derived, ...values } as Resolved;
+}
 
-export function horizonOf(values: Resolved): number {
-  return policyOf(values.LEAF_SNOWFLAKE_REGISTRY) === 'pool'
-    ? values.LEAF_SNOWFLAKE_LEASE_TTL_MS
-    : values.LEAF_SNOWFLAKE_HORIZON_MS;
+/**
+ * Servers and embedded applications on one database share its pool of workers, also on an SQLite file. With several
+ * databases, one of them must be named for the pool.
+ */
+function defaultRegistry(values: Partial<Resolved>, env: NodeJS.ProcessEnv): Resolved['LEAF_SNOWFLAKE_REGISTRY'] {
+  const isUnnamed = values.LEAF_DATABASE_URL === undefined && values.LEAF_DATABASE_URLS !== undefined;
+  return isUnnamed || env.LEAF_LOCAL_WORKERS ? 'local' : 'database';
+}
+
+/** `::` takes IPv4 connections as well. */
+function anyAddress(addresses: HostAddresses): string {
+  const families = Object.values(addresses).flatMap((list) => (list ?? []).map(({ family }) => family));
+  return families.includes('IPv6') ? '::' : '0.0.0.0';
+}
+
+/** Whether a server with this `LEAF_HOST` listens on all addresses of its host. */
+export function isWildcard(host: string): boolean {
+  return host === '::' || host === '0.0.0.0';
+}
+
+type HorizonName = 'LEAF_SNOWFLAKE_LEASE_TTL_MS' | 'LEAF_SNOWFLAKE_HORIZON_MS';
+
+/** The variable that sets how far ahead time is reserved. */
+export function horizonName({ LEAF_SNOWFLAKE_REGISTRY: registry }: Resolved): HorizonName {
+  return policyOf(registry) === 'pool' ? 'LEAF_SNOWFLAKE_LEASE_TTL_MS' : 'LEAF_SNOWFLAKE_HORIZON_MS';
 }

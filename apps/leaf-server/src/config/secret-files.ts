@@ -1,14 +1,9 @@
 import { readFileSync } from 'node:fs';
 import { codeOf } from '@leaf-ids/core/internal';
+import { VARIABLES } from './variables';
 
 /** Variables whose value may be in a file instead, which `<name>_FILE` names: a secret that Kubernetes mounts. */
-const IN_FILE = [
-  'LEAF_DATABASE_URL',
-  'LEAF_ADMIN_TOKEN',
-  'LEAF_TAKER_TOKENS',
-  'LEAF_WORKER_TOKENS',
-  'LEAF_CLUSTER_TOKEN',
-] as const;
+const IN_FILE = Object.keys(VARIABLES).filter((name) => `${name}_FILE` in VARIABLES);
 
 export interface SecretFiles {
   /** The environment, with the content of the files as the values of their variables. */

@@ -1,21 +1,21 @@
-import { adminTokens } from './tokens';
+import { parseTokens } from './tokens';
 
 const ONE = '0123456789abcdef';
 const TWO = 'ABCDEFGHIJKLMNOP';
 
-describe('adminTokens', () => {
+describe('parseTokens', () => {
   it('reads one token', () => {
-    expect(adminTokens(ONE)).toEqual([{ name: 'admin', token: ONE }]);
-    expect(adminTokens(`ops:${ONE}==`)).toEqual([{ name: 'ops', token: `${ONE}==` }]);
+    expect(parseTokens('admin', ONE)).toEqual([{ name: 'admin', token: ONE }]);
+    expect(parseTokens('admin', `ops:${ONE}==`)).toEqual([{ name: 'ops', token: `${ONE}==` }]);
   });
 
   it('reads several, with the time at which one ends', () => {
-    expect(adminTokens(`old:${ONE}@2030-01-31, new:${TWO}`)).toEqual([
+    expect(parseTokens('admin', `old:${ONE}@2030-01-31, new:${TWO}`)).toEqual([
       { name: 'old', token: ONE, expiresAt: Date.UTC(2030, 0, 31) },
       { name: 'new', token: TWO },
     ]);
-    expect(adminTokens(`${ONE}@2030-01-31T18:30Z`)[0]?.expiresAt).toBe(Date.UTC(2030, 0, 31, 18, 30));
-    expect(adminTokens(`${ONE}@2030-01-31T18:30:05Z`)[0]?.expiresAt).toBe(Date.UTC(2030, 0, 31, 18, 30, 5));
+    expect(parseTokens('admin', `${ONE}@2030-01-31T18:30Z`)[0]?.expiresAt).toBe(Date.UTC(2030, 0, 31, 18, 30));
+    expect(parseTokens('admin', `${ONE}@2030-01-31T18:30:05Z`)[0]?.expiresAt).toBe(Date.UTC(2030, 0, 31, 18, 30, 5));
   });
 
   it.each([
@@ -43,7 +43,7 @@ describe('adminTokens', () => {
   ])('refuses %s, and does not show it', (value, problem) => {
     let message = '';
     try {
-      adminTokens(value);
+      parseTokens('admin', value);
     } catch (error) {
       ({ message } = error as Error);
     }

@@ -58,8 +58,7 @@ export interface NamedToken {
   readonly expiresAt?: number;
 }
 
-/** Names of a single token without a name. */
-const DEFAULT_NAMES = { admin: 'admin', taker: 'taker', worker: 'worker', cluster: 'cluster' };
+export type TokenKind = 'admin' | 'taker' | 'worker' | 'cluster';
 
 /** Size of a generated token. */
 const TOKEN_BYTES = 24;
@@ -74,44 +73,12 @@ const TIME = /^\d{4}-\d\d-\d\d(?:T\d\d:\d\d(?::\d\d)?Z)?$/;
 /**
  * One token, or several as `name:token[@expiry]` with commas between. No message shows what was given.
  *
+ * @param kind purpose of the tokens, and the name of a single one without a name
  * @throws Error whose message says what is allowed
  */
-export function adminTokens(value: string): NamedToken[] {
-  return parseTokens(value, DEFAULT_NAMES.admin);
-}
-
-/**
- * Tokens for taking IDs, in the same form.
- *
- * @throws Error whose message says what is allowed
- */
-export function takerTokens(value: string): NamedToken[] {
-  return parseTokens(value, DEFAULT_NAMES.taker);
-}
-
-/**
- * Tokens for acquiring worker IDs, in the same form.
- *
- * @throws Error whose message says what is allowed
- */
-export function workerTokens(value: string): NamedToken[] {
-  return parseTokens(value, DEFAULT_NAMES.worker);
-}
-
-/**
- * Tokens with which the servers of a cluster sign requests to each other, in the same form.
- *
- * @throws Error whose message says what is allowed
- */
-export function clusterTokens(value: string): NamedToken[] {
-  return parseTokens(value, DEFAULT_NAMES.cluster);
-}
-
-function parseTokens(value: string, defaultName: string): NamedToken[] {
+export function parseTokens(kind: TokenKind, value: string): NamedToken[] {
   const entries = value.split(',').map((entry) => entry.trim());
-  const tokens = entries.map((entry, index) =>
-    parse(entry, entries.length === 1 ? '' : `entry ${index + 1} `, defaultName),
-  );
+  const tokens = entries.map((entry, index) => parse(entry, entries.length === 1 ? '' : `entry ${index + 1} `, kind));
   if (new Set(tokens.map(({ name }) => name)).size < tokens.length)
     throw new Error('must give each token its own name');
   if (new Set(tokens.map(({ token }) => token)).size < tokens.length) throw new Error('must not contain a token twice');
@@ -122,7 +89,7 @@ function parseTokens(value: string, defaultName: string): NamedToken[] {
 export function makeToken(): NamedToken {
   const token = randomBytes(TOKEN_BYTES).toString('base64url');
   new Logger('Admin').log(`LEAF_ADMIN_TOKEN is not set; the token of the admin API until this server stops: ${token}`);
-  return { name: DEFAULT_NAMES.admin, token };
+  return { name: 'admin', token };
 }
 
 function parse(entry: string, where: string, defaultName: string): NamedToken {

@@ -1,7 +1,7 @@
-import type { Parser } from './parsers';
+import { flag, oneOf, type Parser, text, variable } from './parsers';
 
 /** The names that the OpenTelemetry specification gives, without those that need packages of their own. */
-export const SAMPLERS = [
+const SAMPLERS = [
   'always_on',
   'always_off',
   'traceidratio',
@@ -22,8 +22,8 @@ export interface TracingConfig {
 interface TracingValues {
   readonly OTEL_SDK_DISABLED: boolean;
   readonly OTEL_TRACES_EXPORTER: 'otlp' | 'none';
-  readonly OTEL_EXPORTER_OTLP_ENDPOINT?: string;
-  readonly OTEL_EXPORTER_OTLP_TRACES_ENDPOINT?: string;
+  readonly OTEL_EXPORTER_OTLP_ENDPOINT: string | undefined;
+  readonly OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: string | undefined;
 }
 
 /** Undefined when no endpoint is named, or traces are switched off. */
@@ -33,7 +33,7 @@ export function tracingOf(values: TracingValues): TracingConfig | undefined {
   return { collector: new URL(url).host };
 }
 
-export const otlpEndpoint: Parser<string> = (value) => {
+const otlpEndpoint: Parser<string> = (value) => {
   if (!/^https?:\/\//.test(value) || !URL.canParse(value)) throw new Error('must be a URL, http or https');
   return value;
 };
@@ -57,8 +57,36 @@ function decoded(text: string): string {
   }
 }
 
-export const share: Parser<number> = (value) => {
+const share: Parser<number> = (value) => {
   const number = Number(value);
   if (!/^\d*\.?\d+$/.test(value) || number > 1) throw new Error('must be a number from 0 to 1');
   return number;
 };
+
+/** Variables of OpenTelemetry: checked here, and read by its SDK. */
+export const TRACING_VARIABLES = {
+  OTEL_SDK_DISABLED: variable(false, flag, 'true disables traces'),
+  OTEL_TRACES_EXPORTER: variable('otlp', oneOf('otlp', 'none'), 'otlp, or none to disable traces'),
+  OTEL_EXPORTER_OTLP_ENDPOINT: variable(
+    undefined,
+    otlpEndpoint,
+    'base URL of the OpenTelemetry collector (OTLP over HTTP), such as http://collector:4318; default: no traces',
+    { secret: true },
+  ),
+  OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: variable(
+    undefined,
+    otlpEndpoint,
+    'complete URL for traces, including the path; takes precedence',
+    { secret: true },
+  ),
+  OTEL_EXPORTER_OTLP_HEADERS: variable(undefined, otlpHeaders, 'headers for the collector: key=value,key2=value2', {
+    secret: true,
+  }),
+  OTEL_SERVICE_NAME: variable(DEFAULT_SERVICE_NAME, text(/^[^\0]+$/, 'a name'), 'service name in traces'),
+  OTEL_TRACES_SAMPLER: variable(
+    'parentbased_always_on',
+    oneOf(...SAMPLERS),
+    'sampler: always_on, always_off or traceidratio; with the prefix parentbased_, the decision of the caller takes precedence',
+  ),
+  OTEL_TRACES_SAMPLER_ARG: variable(1, share, 'share of traces for the ratio samplers, 0 to 1'),
+} as const;

@@ -1,23 +1,22 @@
 import { DEFAULT_SNOWFLAKE_MODULE_OPTIONS } from '@leaf-ids/id/internal';
 import { ID_VARIABLES } from './id-variables';
-import { addresses, flag, integer, oneOf, processes, ratio, text } from './parsers';
-import { adminTokens, clusterTokens, takerQuotas, takerTokens, workerTokens } from './tokens';
-import { TRACING_VARIABLES } from './tracing-variables';
-import { neverEmpty, variable } from './variable';
+import { addresses, flag, integer, oneOf, path, processes, ratio, text, variable } from './parsers';
+import { parseTokens, takerQuotas, type TokenKind } from './tokens';
+import { TRACING_VARIABLES } from './tracing';
 
+const tokens = (kind: TokenKind) => (value: string) => parseTokens(kind, value);
 const host = text(/^[A-Za-z0-9._:-]{1,253}$/, 'an IP address or a host name');
 
 /** Every environment variable of leaf-server. `.env.example` lists the same; a test keeps the two equal. */
 export const VARIABLES = {
-  LEAF_NAME: neverEmpty(
-    variable(
-      'leaf',
-      text(/^(?!\.{1,2}$)[A-Za-z0-9._-]{1,64}$/, '1 to 64 letters, digits, ".", "_" or "-", but not "." or ".."'),
-      'service name, part of the path of the worker files and of the ZooKeeper root',
-    ),
+  LEAF_NAME: variable(
+    'leaf',
+    text(/^(?!\.{1,2}$)[A-Za-z0-9._-]{1,64}$/, '1 to 64 letters, digits, ".", "_" or "-", but not "." or ".."'),
+    'service name, part of the path of the worker files and of the ZooKeeper root',
+    { option: 'snowflake.registry.name', neverEmpty: true },
   ),
   LEAF_HOST: variable(
-    undefined,
+    null,
     host,
     'address on which HTTP listens; default: ::, which also accepts IPv4, or 0.0.0.0 if the host has no IPv6',
   ),
@@ -34,19 +33,17 @@ export const VARIABLES = {
     'port for clients of the Redis protocol; 0 selects a free port; default: disabled',
   ),
   LEAF_RESP_HOST: variable('127.0.0.1', host, 'address on which LEAF_RESP_PORT listens'),
-  LEAF_RESP_TLS_CERT_FILE: neverEmpty(
-    variable(
-      undefined,
-      text(/^[^\0]+$/, 'a path'),
-      'PEM file of the certificate chain for LEAF_RESP_PORT, read at the start; default: no TLS',
-    ),
+  LEAF_RESP_TLS_CERT_FILE: variable(
+    undefined,
+    path,
+    'PEM file of the certificate chain for LEAF_RESP_PORT, read at the start; default: no TLS',
+    { neverEmpty: true },
   ),
-  LEAF_RESP_TLS_KEY_FILE: neverEmpty(
-    variable(
-      undefined,
-      text(/^[^\0]+$/, 'a path'),
-      'PEM file of the private key for LEAF_RESP_TLS_CERT_FILE, read at the start',
-    ),
+  LEAF_RESP_TLS_KEY_FILE: variable(
+    undefined,
+    path,
+    'PEM file of the private key for LEAF_RESP_TLS_CERT_FILE, read at the start',
+    { neverEmpty: true },
   ),
   LEAF_PUBLIC_PATH: variable(
     '/',
@@ -58,28 +55,29 @@ export const VARIABLES = {
     processes,
     'number of processes that share the port, each with its own worker ID; auto starts one per core',
   ),
-  LEAF_ADVERTISE_HOST: neverEmpty(
-    variable(
-      undefined,
-      host,
-      'address of this server in the worker registry; default: the first IPv4 address that is not internal, or the first IPv6 address if there is none; with a registry that servers share, a loopback address must be set explicitly',
-    ),
+  LEAF_ADVERTISE_HOST: variable(
+    null,
+    host,
+    'address of this server in the worker registry; default: the first IPv4 address that is not internal, or the first IPv6 address if there is none; with a registry that servers share, a loopback address must be set explicitly',
+    { option: 'snowflake.instance.ip', neverEmpty: true },
   ),
-  LEAF_ADVERTISE_PORT: neverEmpty(
-    variable(undefined, integer(1, 65_535), 'port of this server in the worker registry; default: LEAF_PORT'),
+  LEAF_ADVERTISE_PORT: variable(
+    null,
+    integer(1, 65_535),
+    'port of this server in the worker registry; default: LEAF_PORT',
+    { option: 'snowflake.instance.port', neverEmpty: true },
   ),
-  LEAF_DATA_DIR: neverEmpty(
-    variable('./data', text(/^[^\0]+$/, 'a path'), 'directory of the embedded database and the worker files'),
-  ),
-  LEAF_SEGMENT_ENABLED: variable(true, flag, 'enables segment mode'),
-  LEAF_SNOWFLAKE_ENABLED: variable(true, flag, 'enables snowflake mode'),
+  LEAF_DATA_DIR: variable('./data', path, 'directory of the embedded database and the worker files', {
+    neverEmpty: true,
+  }),
+  LEAF_SEGMENT_ENABLED: variable(true, flag, 'enables segment mode', { option: 'segment' }),
+  LEAF_SNOWFLAKE_ENABLED: variable(true, flag, 'enables snowflake mode', { option: 'snowflake' }),
   ...ID_VARIABLES,
-  LEAF_PROPERTIES_FILE: neverEmpty(
-    variable(
-      undefined,
-      text(/^[^\0]+$/, 'a path'),
-      'path of a leaf.properties file of the Java service; environment variables take precedence',
-    ),
+  LEAF_PROPERTIES_FILE: variable(
+    undefined,
+    path,
+    'path of a leaf.properties file of the Java service; environment variables take precedence',
+    { neverEmpty: true },
   ),
   LEAF_JAVA_PATHS: variable(
     undefined,
@@ -93,66 +91,60 @@ export const VARIABLES = {
   ),
   LEAF_ADMIN_TOKEN: variable(
     undefined,
-    adminTokens,
+    tokens('admin'),
     'bearer token of the admin API, generated with openssl rand -hex 32; several as name:token,name2:token2@2030-01-31 (with an expiry date); default: generated and logged at each start',
-    true,
+    { secret: true },
   ),
   LEAF_ADMIN_TOKEN_FILE: variable(
     undefined,
-    text(/^[^\0]+$/, 'a path'),
+    path,
     'file with the value of LEAF_ADMIN_TOKEN; read again when it changes',
   ),
-  LEAF_TAKER_TOKENS: neverEmpty(
-    variable(
-      undefined,
-      takerTokens,
-      'tokens for ID requests, in the format of LEAF_ADMIN_TOKEN; default: ID requests require no token',
-      true,
-    ),
+  LEAF_TAKER_TOKENS: variable(
+    undefined,
+    tokens('taker'),
+    'tokens for ID requests, in the format of LEAF_ADMIN_TOKEN; default: ID requests require no token',
+    { secret: true, neverEmpty: true },
   ),
-  LEAF_TAKER_TOKENS_FILE: neverEmpty(
-    variable(
-      undefined,
-      text(/^[^\0]+$/, 'a path'),
-      'file with the value of LEAF_TAKER_TOKENS; read again when it changes',
-    ),
+  LEAF_TAKER_TOKENS_FILE: variable(
+    undefined,
+    path,
+    'file with the value of LEAF_TAKER_TOKENS; read again when it changes',
+    { neverEmpty: true },
   ),
-  LEAF_TAKER_QUOTAS: neverEmpty(
-    variable(
-      undefined,
-      takerQuotas,
-      'JSON object of token names, each with its tags and its IDs per second for each tag; "*" matches any other; default: no limits',
-    ),
+  LEAF_TAKER_QUOTAS: variable(
+    undefined,
+    takerQuotas,
+    'JSON object of token names, each with its tags and its IDs per second for each tag; "*" matches any other; default: no limits',
+    { neverEmpty: true },
   ),
-  LEAF_WORKER_TOKENS: neverEmpty(
-    variable(
-      undefined,
-      workerTokens,
-      'tokens of processes that acquire worker IDs, in the format of LEAF_ADMIN_TOKEN; default: worker windows are disabled',
-      true,
-    ),
+  LEAF_WORKER_TOKENS: variable(
+    undefined,
+    tokens('worker'),
+    'tokens of processes that acquire worker IDs, in the format of LEAF_ADMIN_TOKEN; default: worker windows are disabled',
+    { secret: true, neverEmpty: true },
   ),
-  LEAF_WORKER_TOKENS_FILE: neverEmpty(
-    variable(
-      undefined,
-      text(/^[^\0]+$/, 'a path'),
-      'file with the value of LEAF_WORKER_TOKENS; read again when it changes',
-    ),
+  LEAF_WORKER_TOKENS_FILE: variable(
+    undefined,
+    path,
+    'file with the value of LEAF_WORKER_TOKENS; read again when it changes',
+    { neverEmpty: true },
   ),
   LEAF_WORKER_WINDOWS: variable(
     DEFAULT_SNOWFLAKE_MODULE_OPTIONS.mostWindows,
     integer(1, 1024),
     'maximum number of worker windows at the same time, and never more than three quarters of the worker IDs, since servers need some',
+    { option: 'snowflake.mostWindows' },
   ),
   LEAF_CLUSTER_TOKEN: variable(
     undefined,
-    clusterTokens,
+    tokens('cluster'),
     'token that all servers of a cluster share, in the format of LEAF_ADMIN_TOKEN; of several, a server signs with the first and accepts all; default: a server shows only itself in detail',
-    true,
+    { secret: true },
   ),
   LEAF_CLUSTER_TOKEN_FILE: variable(
     undefined,
-    text(/^[^\0]+$/, 'a path'),
+    path,
     'file with the value of LEAF_CLUSTER_TOKEN; read again when it changes',
   ),
   LEAF_MAX_CONNECTIONS: variable(
@@ -187,7 +179,7 @@ export const VARIABLES = {
   ),
   LEAF_LOG_LEVEL: variable('info', oneOf('error', 'warn', 'info', 'debug'), 'error, warn, info or debug'),
   LEAF_LOG_FORMAT: variable(
-    undefined,
+    null,
     oneOf('pretty', 'json'),
     'pretty or json; default: pretty on a terminal, json elsewhere',
   ),
@@ -204,5 +196,14 @@ export const VARIABLES = {
 
 type Variables = typeof VARIABLES;
 export type VariableName = keyof Variables;
-/** The parsed values; undefined where a default depends on others. */
-export type Environment = { readonly [Name in VariableName]: ReturnType<Variables[Name]['parse']> | undefined };
+type Value<Name extends VariableName> = ReturnType<Variables[Name]['parse']>;
+
+/** The value of each variable; undefined without a value and a default. */
+export type Resolved = {
+  readonly [Name in VariableName]: Value<Name> | (Variables[Name]['default'] extends undefined ? undefined : never);
+};
+
+/** The defaults that depend on other settings. */
+export type DerivedDefaults = {
+  readonly [Name in VariableName as Variables[Name]['default'] extends null ? Name : never]: Value<Name>;
+};

@@ -8,7 +8,7 @@ import { messageOf, systemRandom } from '@leaf-ids/core/internal';
 import { EmbeddedIdService } from '@leaf-ids/id';
 import { LEAF_CONFIG } from '../config/config.module';
 import type { LeafConfig } from '../config/leaf-config';
-import type { RespTls } from '../config/resp';
+import type { RespTls } from '../config/leaf-config';
 import { AccessLines } from '../http/access-log';
 import { Connections } from '../http/overload/connections';
 import { OverloadCounts } from '../http/overload/overload-counts';

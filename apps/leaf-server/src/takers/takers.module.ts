@@ -2,7 +2,6 @@ import { Global, Module } from '@nestjs/common';
 import { Clock } from '@leaf-ids/core';
 import { LEAF_CONFIG } from '../config/config.module';
 import type { LeafConfig } from '../config/leaf-config';
-import { takerTokens } from '../config/tokens';
 import { TokenFile } from '../tokens/token-file';
 import { AdminTokens, TokenSet } from '../tokens/token-set';
 import { TakerAccess } from './taker-access';
@@ -18,14 +17,8 @@ import { TakerAccess } from './taker-access';
     },
     {
       provide: TokenFile,
-      useFactory: ({ takers }: LeafConfig, tokens: TokenSet, clock: Clock) => {
-        const { file } = takers ?? {};
-        return new TokenFile(
-          { variable: 'LEAF_TAKER_TOKENS_FILE', kind: 'taker', file, parse: takerTokens },
-          tokens,
-          clock,
-        );
-      },
+      useFactory: ({ takers }: LeafConfig, tokens: TokenSet, clock: Clock) =>
+        new TokenFile({ variable: 'LEAF_TAKER_TOKENS_FILE', kind: 'taker', file: takers?.file }, tokens, clock),
       inject: [LEAF_CONFIG, TokenSet, Clock],
     },
     {

@@ -3,7 +3,6 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Logger } from '@nestjs/common';
 import { FakeClock } from '@leaf-ids/core/testing';
-import { adminTokens } from '../config/tokens';
 import { TokenFile } from './token-file';
 import { TokenSet } from './token-set';
 
@@ -33,7 +32,7 @@ afterEach(async () => {
 const nameOf = (token: string): string | undefined => tokens.find(token)?.name;
 
 function watch(file: string | undefined): TokenFile {
-  return new TokenFile({ variable: 'LEAF_ADMIN_TOKEN_FILE', kind: 'admin', file, parse: adminTokens }, tokens, clock);
+  return new TokenFile({ variable: 'LEAF_ADMIN_TOKEN_FILE', kind: 'admin', file }, tokens, clock);
 }
 
 /** As Kubernetes mounts a secret: the file is a link through a directory that is replaced as a whole. */

@@ -1,7 +1,7 @@
 import { Logger, type OnApplicationShutdown, type OnModuleInit } from '@nestjs/common';
 import type { Clock } from '@leaf-ids/core';
 import { messageOf } from '@leaf-ids/core/internal';
-import type { NamedToken } from '../config/tokens';
+import { parseTokens, type TokenKind } from '../config/tokens';
 import { readSecret } from '../config/secret-files';
 import type { TokenSet } from './token-set';
 
@@ -12,11 +12,9 @@ export interface TokenSource {
   /** Name of the variable that names the file, for the log. */
   readonly variable: string;
   /** Purpose of the tokens, for the log. */
-  readonly kind: 'admin' | 'taker' | 'worker' | 'cluster';
+  readonly kind: TokenKind;
   /** Undefined: the tokens are not in a file. */
   readonly file: string | undefined;
-  /** @throws Error whose message says what is allowed */
-  readonly parse: (text: string) => readonly NamedToken[];
 }
 
 /**
@@ -67,11 +65,11 @@ export class TokenFile implements OnModuleInit, OnApplicationShutdown {
   }
 
   private read(file: string): void {
-    const { variable, kind, parse } = this.source;
+    const { variable, kind } = this.source;
     try {
       const text = readSecret(file);
       if (text !== this.newest) {
-        this.tokens.replace(parse(text));
+        this.tokens.replace(parseTokens(kind, text));
         if (this.newest !== undefined) {
           const expired = this.warnOfExpired();
           const names = this.tokens.names.filter((name) => !expired.includes(name)).join(', ');

@@ -3,7 +3,7 @@ import { Clock, formatInstance } from '@leaf-ids/core';
 import { serverInstance } from '@leaf-ids/core/internal';
 import { LEAF_CONFIG } from '../config/config.module';
 import type { LeafConfig } from '../config/leaf-config';
-import { adminTokens, clusterTokens, makeToken } from '../config/tokens';
+import { makeToken } from '../config/tokens';
 import { ClusterTokens } from './cluster-tokens';
 import { TokenFile } from './token-file';
 import { AdminTokens } from './token-set';
@@ -25,7 +25,7 @@ const CLUSTER_TOKEN_FILE = Symbol('cluster token file');
     {
       provide: TokenFile,
       useFactory: ({ adminTokenFile: file }: LeafConfig, tokens: AdminTokens, clock: Clock) =>
-        new TokenFile({ variable: 'LEAF_ADMIN_TOKEN_FILE', kind: 'admin', file, parse: adminTokens }, tokens, clock),
+        new TokenFile({ variable: 'LEAF_ADMIN_TOKEN_FILE', kind: 'admin', file }, tokens, clock),
       inject: [LEAF_CONFIG, AdminTokens, Clock],
     },
     {
@@ -36,10 +36,8 @@ const CLUSTER_TOKEN_FILE = Symbol('cluster token file');
     },
     {
       provide: CLUSTER_TOKEN_FILE,
-      useFactory: ({ cluster }: LeafConfig, tokens: ClusterTokens, clock: Clock) => {
-        const source = { variable: 'LEAF_CLUSTER_TOKEN_FILE', kind: 'cluster', parse: clusterTokens } as const;
-        return new TokenFile({ ...source, file: cluster?.file }, tokens, clock);
-      },
+      useFactory: ({ cluster }: LeafConfig, tokens: ClusterTokens, clock: Clock) =>
+        new TokenFile({ variable: 'LEAF_CLUSTER_TOKEN_FILE', kind: 'cluster', file: cluster?.file }, tokens, clock),
       inject: [LEAF_CONFIG, ClusterTokens, Clock],
     },
   ],

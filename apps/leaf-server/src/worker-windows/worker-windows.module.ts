@@ -2,7 +2,6 @@ import { Module } from '@nestjs/common';
 import { Clock } from '@leaf-ids/core';
 import { LEAF_CONFIG } from '../config/config.module';
 import type { LeafConfig } from '../config/leaf-config';
-import { workerTokens } from '../config/tokens';
 import { FailureLimit } from '../tokens/token-check';
 import { TokenFile } from '../tokens/token-file';
 import { WorkerGuard, WorkerTokens } from './worker.guard';
@@ -21,10 +20,8 @@ import { WorkersController } from './workers.controller';
     },
     {
       provide: TokenFile,
-      useFactory: ({ workers }: LeafConfig, tokens: WorkerTokens, clock: Clock) => {
-        const source = { variable: 'LEAF_WORKER_TOKENS_FILE', kind: 'worker', parse: workerTokens } as const;
-        return new TokenFile({ ...source, file: workers?.file }, tokens, clock);
-      },
+      useFactory: ({ workers }: LeafConfig, tokens: WorkerTokens, clock: Clock) =>
+        new TokenFile({ variable: 'LEAF_WORKER_TOKENS_FILE', kind: 'worker', file: workers?.file }, tokens, clock),
       inject: [LEAF_CONFIG, WorkerTokens, Clock],
     },
   ],

@@ -1,6 +1,6 @@
 import type { ServerResponse } from 'node:http';
 import type { Clock } from '@leaf-ids/core';
-import type { AdmissionLimits } from '../../config/http-limits';
+import type { AdmissionLimits } from '../../config/leaf-config';
 import type { OverloadCounts, RefusalReason } from './overload-counts';
 import type { PendingResponses } from './pending-responses';
 import type { Connections } from './connections';

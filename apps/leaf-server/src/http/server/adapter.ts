@@ -4,7 +4,7 @@ import { FastifyAdapter } from '@nestjs/platform-fastify';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { type Clock, LeafError } from '@leaf-ids/core';
 import { systemRandom } from '@leaf-ids/core/internal';
-import type { HttpLimits } from '../../config/http-limits';
+import type { HttpLimits } from '../../config/leaf-config';
 import type { AccessLogConfig } from '../../config/leaf-config';
 import type { Drain } from '../../lifecycle/drain';
 import type { OverloadCounts } from '../overload/overload-counts';

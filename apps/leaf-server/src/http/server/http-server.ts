@@ -1,6 +1,6 @@
 import { type IncomingMessage, type RequestListener, Server, type ServerResponse } from 'node:http';
 import { LeafError } from '@leaf-ids/core';
-import type { HttpLimits } from '../../config/http-limits';
+import type { HttpLimits } from '../../config/leaf-config';
 import type { Connections } from '../overload/connections';
 import type { PendingResponses } from '../overload/pending-responses';
 import type { Pipelines } from '../overload/pipelines';

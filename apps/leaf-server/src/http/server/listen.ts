@@ -2,7 +2,7 @@ import { isIP } from 'node:net';
 import { networkInterfaces } from 'node:os';
 import { LeafError } from '@leaf-ids/core';
 import { codeOf, type HostAddresses, messageOf } from '@leaf-ids/core/internal';
-import { isWildcard } from '../../config/addresses';
+import { isWildcard } from '../../config/resolved';
 
 /** Address of a port, and the settings that define it. */
 export interface ListenAddress {

@@ -1,6 +1,6 @@
 import type { AddressInfo, Socket } from 'node:net';
 import { once } from 'node:events';
-import type { ManagementAddress } from '../../config/management';
+import type { ManagementAddress } from '../../config/leaf-config';
 import type { RouteKind } from '../overload/route-kind';
 import type { HttpServer } from './http-server';
 
