@@ -13,6 +13,7 @@ segmentStoreContract('InMemorySegmentStore', {
       second: new InMemorySegmentStore(store.rows, store.deleted),
       putRow,
       readMaxId: (tag: string) => Promise.resolve(store.maxId(tag)!),
+      putDeleted: (tag: string, nextId: bigint) => store.recordDeleted(tag, nextId),
       close: () => Promise.resolve(),
     });
   },

@@ -180,6 +180,25 @@ export function lostHistoryContract(name: string, open: () => Promise<DatabaseFi
       expect(messages).toEqual([LOST]);
     });
 
+    it.each([
+      [
+        'inserted again',
+        (): Promise<unknown> => execute("INSERT INTO leaf_alloc (biz_tag, max_id, step) VALUES ('order', 1, 5)"),
+      ],
+      ['created again', (): Promise<unknown> => tags.create({ tag: 'order', step: 5 })],
+    ])('%s after its record was lost: above what other servers have issued', async (_, again) => {
+      await tags.create({ tag: 'order', step: 5 });
+      const [a, b] = [newServer(), newServer()];
+      const { to } = await take(a, 'order', 10);
+      await take(b, 'order', 100);
+      await execute('DELETE FROM leaf_alloc');
+      await execute('DELETE FROM leaf_deleted_tag');
+      // The first of the servers to miss the row records what it knows.
+      await a.recordDeleted('order', to + 1n);
+      await again();
+      expect((await take(a, 'order', 200)).from).toBeGreaterThanOrEqual(to + GAP);
+    });
+
     it('is a new tag, or one of other software, without a record', async () => {
       await execute("INSERT INTO leaf_alloc (biz_tag, max_id, step) VALUES ('order', 500, 5)");
       const a = newServer();
@@ -216,6 +235,19 @@ export function lostHistoryContract(name: string, open: () => Promise<DatabaseFi
         await server.beginPeriod('invoice', kind, day(), 1n);
         expect((await take(server, row, 10)).from).toBeLessThan(50_000n);
       }
+    });
+
+    it('of a period whose record was lost begins above what other servers have issued', async () => {
+      const kind = await tags.create({ tag: 'invoice', step: 10, reset: 'daily', zone: 'UTC' });
+      const row = periodRow('invoice', day().name);
+      const [a, b] = [newServer(), newServer()];
+      await a.beginPeriod('invoice', kind, day(), 1n);
+      const { to } = await take(a, row, 10);
+      await take(b, row, 100);
+      await execute("DELETE FROM leaf_alloc WHERE biz_tag LIKE 'invoice@%'");
+      await execute('DELETE FROM leaf_deleted_tag');
+      await a.beginPeriod('invoice', kind, day(), to + 1n);
+      expect((await take(a, row, 200)).from).toBeGreaterThanOrEqual(to + GAP);
     });
 
     it('of an interleaved tag continues above its blocks', async () => {

@@ -318,7 +318,7 @@ export function segmentStoreContract(name: string, harness: SegmentStoreHarness)
 
     describe('recordDeleted', () => {
       it('keeps a row of this name above what the deleted one had given', async () => {
-        await store.recordDeleted('a', 5001n);
+        await fixture.putDeleted('a', 5001n);
         await fixture.putRow('a', 1n, 10);
         await fixture.putRow('b', 1n, 10);
         expect(await second.allocate('a', undefined)).toEqual({ from: 5001n, to: 5010n, step: 10 });
@@ -333,14 +333,14 @@ export function segmentStoreContract(name: string, harness: SegmentStoreHarness)
         ['never lowers', 500n, 499n, 500n],
         ['is exact above 2^53', 2n ** 53n, 2n ** 53n + 1n, 2n ** 53n + 1n],
       ])('%s', async (_, first, then, expected) => {
-        await store.recordDeleted('a', first);
+        await fixture.putDeleted('a', first);
         await second.recordDeleted('a', then);
         await fixture.putRow('a', 1n, 10);
         expect(await store.allocate('a', undefined)).toMatchObject({ from: expected });
       });
 
       it('leaves a row that is above', async () => {
-        await store.recordDeleted('a', 500n);
+        await fixture.putDeleted('a', 500n);
         await fixture.putRow('a', 501n, 10);
         expect(await store.allocate('a', undefined)).toMatchObject({ from: 501n });
       });
@@ -354,7 +354,7 @@ export function segmentStoreContract(name: string, harness: SegmentStoreHarness)
       });
 
       it('takes nothing when the IDs above would not do', async () => {
-        await store.recordDeleted('a', MAX_ID - 5n);
+        await fixture.putDeleted('a', MAX_ID - 5n);
         await fixture.putRow('a', 1n, 10);
         await expect(store.allocate('a', undefined)).rejects.toEqual(REFUSED('LEAF_TAG_EXHAUSTED'));
         await expect(store.allocate('a', 6)).rejects.toMatchObject({ code: 'LEAF_TAG_EXHAUSTED', left: 5n });

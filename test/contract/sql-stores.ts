@@ -120,6 +120,10 @@ export async function sqlFixture(url: string, cleanUp: () => Promise<void>): Pro
     putRow: async (tag, maxId, step) => {
       await first.query(put, [tag, maxId, BigInt(step)]);
     },
+    putDeleted: async (tag, nextId) => {
+      const values = `'${tag}', ${nextId}, ${nextId}`;
+      await first.query(`INSERT INTO leaf_deleted_tag (biz_tag, max_id, issue_limit) VALUES (${values})`);
+    },
     execute: (sql) => first.query(sql),
     readMaxId: async (tag) => {
       const rows = await second.query<{ max_id: string }[]>(read, [tag]);

@@ -54,6 +54,7 @@ segmentStoreContract('ShardedSegmentStore', {
       second: second.segments,
       putRow: (tag, maxId, step) => rowsOf(tag).putRow(tag, maxId, step),
       readMaxId: (tag) => rowsOf(tag).readMaxId(tag),
+      putDeleted: (tag, nextId) => rowsOf(tag).putDeleted(tag, nextId),
       close: async () => {
         await first.shards.close();
         await second.shards.close();

@@ -21,7 +21,7 @@ export const MYSQL_TAGS: TagDialect = {
   // IGNORE also for names that are not ASCII, which no tag has.
   insertMissing: (into) => `INSERT IGNORE ${into}`,
   inserted: (answer) => (answer as { readonly affectedRows: number }).affectedRows > 0,
-  rememberDeleted: `INSERT INTO leaf_deleted_tag (biz_tag, max_id) VALUES (?, ?)
+  rememberDeleted: `INSERT INTO leaf_deleted_tag (biz_tag, max_id, issue_limit) VALUES (?, ?, ?)
     ON DUPLICATE KEY UPDATE max_id = GREATEST(max_id, VALUES(max_id))`,
   // The column is ASCII and cannot be compared with a non-ASCII name.
   deletedTag: 'leaf_deleted_tag.biz_tag = CONVERT(? USING ascii)',

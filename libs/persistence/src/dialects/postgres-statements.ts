@@ -32,7 +32,7 @@ export const POSTGRES_TAGS: TagDialect = {
   greatest: 'GREATEST',
   least: 'LEAST',
   forUpdate: 'FOR UPDATE',
-  rememberDeleted: `INSERT INTO leaf_deleted_tag (biz_tag, max_id) VALUES (?, ?)
+  rememberDeleted: `INSERT INTO leaf_deleted_tag (biz_tag, max_id, issue_limit) VALUES (?, ?, ?)
     ON CONFLICT (biz_tag) DO UPDATE SET max_id = GREATEST(leaf_deleted_tag.max_id, EXCLUDED.max_id)`,
 };
 

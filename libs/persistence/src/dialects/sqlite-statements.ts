@@ -22,7 +22,7 @@ export const SQLITE_TAGS: TagDialect = {
   greatest: 'MAX',
   least: 'MIN',
   forUpdate: '',
-  rememberDeleted: `INSERT INTO leaf_deleted_tag (biz_tag, max_id) VALUES (?, ?)
+  rememberDeleted: `INSERT INTO leaf_deleted_tag (biz_tag, max_id, issue_limit) VALUES (?, ?, ?)
     ON CONFLICT (biz_tag) DO UPDATE SET max_id = MAX(max_id, EXCLUDED.max_id)`,
 };
 

@@ -193,6 +193,8 @@ export abstract class SqlSegmentStore extends SegmentStore {
     const isThere = async (): Promise<boolean> => (await this.findTag(row)) !== undefined;
     if (await isThere()) return;
     await this.guard.prepare();
+    // The caller has had numbers of it: the row is gone, and perhaps its record.
+    if (least > 1n) await this.recordDeleted(row, least);
     const statement = insertPeriod(this.tags, tag, kind, period, least);
     await this.insert(statement);
     if (await isThere()) return;
@@ -200,8 +202,8 @@ export abstract class SqlSegmentStore extends SegmentStore {
     if (!(await isThere())) throw await this.periodRefusal(tag, kind, row);
   }
 
-  async recordDeleted(tag: string, nextId: bigint): Promise<void> {
-    await this.database.run(this.tags.text(this.tags.rememberDeleted), [tag, nextId]);
+  recordDeleted(tag: string, nextId: bigint): Promise<void> {
+    return this.history.recordDeleted(tag, nextId);
   }
 
   /** Calls {@link tryAllocate} for each request and stores the results in `granted`. */

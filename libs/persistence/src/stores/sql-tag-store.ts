@@ -141,7 +141,7 @@ export class SqlTagStore extends TagStore {
       const row = toTagRow(stored);
       const next = row.reset === undefined ? row.maxId : BigInt(stored.max_id);
       const name = deletedName(tag, row.reset);
-      await statement(text(rememberDeleted), [name, next]);
+      await statement(text(rememberDeleted), [name, next, null]);
       if (stored.issue_limit !== null) {
         // The row is locked, and nothing above it was issued, unless it was restored and is behind the record.
         const end = `UPDATE leaf_deleted_tag SET issue_limit = max_id WHERE ${deletedTag} AND max_id <= ?`;

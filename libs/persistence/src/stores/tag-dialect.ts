@@ -24,7 +24,7 @@ export interface TagDialect extends MoveDialect {
   readonly insertTag: string;
   /** Whether the result of `insertTag` is a new row. */
   readonly inserted: (answer: unknown) => boolean;
-  /** tag, max_id; keeps the higher max_id */
+  /** tag, max_id, issue_limit; of an existing record, keeps the higher max_id and the limit */
   readonly rememberDeleted: string;
   /** tag; the condition that matches its record in `leaf_deleted_tag` */
   readonly deletedTag: string;

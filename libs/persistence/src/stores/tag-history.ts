@@ -89,6 +89,18 @@ export class TagHistory {
     );
   }
 
+  /**
+   * Records that a deleted tag had issued IDs below `nextId`. Every tag that was used has a record: a missing one was
+   * lost, and with it what other servers have issued.
+   *
+   * @throws LeafError `LEAF_STORE_UNAVAILABLE`
+   */
+  async recordDeleted(tag: string, nextId: bigint): Promise<void> {
+    const { steps, least } = this.guard.gap;
+    const limit = min(nextId + BigInt(steps) * BigInt(least), MAX_ID);
+    await this.run(this.dialect.rememberDeleted, [tag, nextId, limit]);
+  }
+
   /** Parameters: a lower bound of the first ID that was not issued, the limit. */
   private get raised(): string {
     const { greatest, number } = this.dialect;
@@ -104,7 +116,7 @@ export class TagHistory {
     const write = (sql: string, parameters: SqlParameter[]): Promise<unknown> =>
       statement(dialect.text(sql), parameters);
     // The record before the row, as MySQL locks them for an allocation.
-    await write(dialect.rememberDeleted, [tag, 0n]);
+    await write(dialect.rememberDeleted, [tag, 0n, null]);
     const columns = `${dialect.textOf('max_id')} AS deleted, ${dialect.textOf('issue_limit')} AS deleted_limit`;
     const sql = `SELECT ${columns} FROM leaf_deleted_tag WHERE ${dialect.deletedTag} ${dialect.forUpdate}`;
     const [record] = await statement<HistoryRow[]>(dialect.text(sql), [tag]);

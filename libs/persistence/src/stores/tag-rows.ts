@@ -192,7 +192,7 @@ export class TagRows {
 
   private async takeRecord({ biz_tag, max_id, issue_limit }: WholeRecord, statement: Statement): Promise<void> {
     const { text, rememberDeleted, deletedTag, greatest, number } = this.dialect;
-    await statement(text(rememberDeleted), [biz_tag, BigInt(max_id)]);
+    await statement(text(rememberDeleted), [biz_tag, BigInt(max_id), null]);
     if (issue_limit === null) return;
     const limit = `${greatest}(COALESCE(issue_limit, 0), ${number})`;
     const sql = `UPDATE leaf_deleted_tag SET issue_limit = ${limit} WHERE ${deletedTag}`;

@@ -131,7 +131,10 @@ export class SegmentLedger {
     const generation = engine.generation;
     const isByGuard = generation >= (this.generations.get(engine.name) ?? 0) + MOVE_GENERATIONS / 2;
     this.generations.set(engine.name, generation);
-    for (const { biz_tag, position, issue_limit } of engine.sql<Row>(ROWS)) {
+    const rows = engine.sql<Row>(ROWS);
+    // A tag without a row is not moved.
+    if (isByGuard && !rows.some(({ biz_tag }) => biz_tag === PERIODIC)) this.setBack(engine, PERIODIC, 4);
+    for (const { biz_tag, position, issue_limit } of rows) {
       const name = `${engine.name} ${biz_tag}`;
       const next = BigInt(position);
       if (next < this.endOf(engine.name, biz_tag)) {
@@ -165,14 +168,12 @@ export class SegmentLedger {
   }
 
   /**
-   * Every tag is moved forward, after a database had lost its newest changes. A tag without a row is not, and earlier
-   * moves may be lost as well.
+   * Every tag will be moved forward, because a database has lost its newest changes. Earlier moves may be lost as well.
    */
   moved(engine: SimEngine, { takenAt }: Copy): void {
     for (const { key, at, generation } of this.moves.get(engine.name) ?? []) {
       if (at > takenAt) this.setBack(engine, key, 6, generation);
     }
-    if (!engine.sql<Row>(ROWS).some(({ biz_tag }) => biz_tag === PERIODIC)) this.setBack(engine, PERIODIC, 4);
   }
 
   /** The rows of all tags, and their records, are gone. */

@@ -46,6 +46,10 @@ it('A row that a failover moved before its first use there is known when it is d
   expect((await replaySegments(15479)).totals.failure).toBeUndefined();
 });
 
+it('A tag whose record a restore has lost is above what others have issued when its row is inserted again', async () => {
+  expect((await replaySegments(750)).totals.failure).toBeUndefined();
+});
+
 it('An allocation counts only if no older database has answered it while a refresh saw a newer one', async () => {
   expect((await replaySegments(17567)).totals.failure).toBeUndefined();
 });
