@@ -22,7 +22,7 @@ function openWindow(workerId: number): IssueWindow {
 }
 
 function snowflakeGenerator(workerId: number): SnowflakeGenerator {
-  const options = { maxBackwardsMs: 5, waitMs: 1000 };
+  const options = { maxBackwardsMs: 5, waitMs: 1000, sequenceStart: 100 };
   return new SnowflakeGenerator(defaultLayout(), openWindow(workerId), new SystemClock(), systemRandom, options);
 }
 

@@ -13,6 +13,7 @@ interface WalkOptions {
   readonly horizonMs: number;
   readonly maxBackwardsMs: number;
   readonly waitMs: number;
+  readonly sequenceStart: number;
 }
 
 /** What can happen to a generator; a term ends, and another worker ID is acquired. */
@@ -200,6 +201,7 @@ function options(layout: fc.Arbitrary<BitLayout>): fc.Arbitrary<WalkOptions> {
     horizonMs: fc.constantFrom(20, 200),
     maxBackwardsMs: fc.constantFrom(0, 5, 20),
     waitMs: fc.constantFrom(0, 5, 30),
+    sequenceStart: fc.constantFrom(0, 1, 3, 1024),
   });
 }
 

@@ -46,7 +46,11 @@ function snowflakes() {
   const layout = new BitLayout({ timeBits: 40, workerBits: 1, sequenceBits: 22, epoch: DEFAULT_EPOCH });
   const never = Number.MAX_SAFE_INTEGER;
   const window = { term: { workerId: 1, floor: 0 }, ceiling: never, renewAfter: never, renew() {} };
-  return new SnowflakeGenerator(layout, window, clock, systemRandom, { maxBackwardsMs: 5, waitMs: 1000 });
+  return new SnowflakeGenerator(layout, window, clock, systemRandom, {
+    maxBackwardsMs: 5,
+    waitMs: 1000,
+    sequenceStart: 100,
+  });
 }
 
 const segment = segments();

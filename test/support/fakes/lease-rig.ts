@@ -78,7 +78,11 @@ export class LeaseRig {
         onLost: (error) => this.losses.push(error),
       },
     );
-    this.ids = new SnowflakeGenerator(defaultLayout(), this.lease, clock, () => 0, { maxBackwardsMs: 5, waitMs: 1000 });
+    this.ids = new SnowflakeGenerator(defaultLayout(), this.lease, clock, () => 0, {
+      maxBackwardsMs: 5,
+      waitMs: 1000,
+      sequenceStart: 100,
+    });
   }
 
   get workerId(): number | undefined {

@@ -18,6 +18,7 @@ import {
   oneOf,
   path,
   ratio,
+  sequenceStart,
   tagMap,
   text,
   variable,
@@ -134,6 +135,12 @@ export const ID_VARIABLES = {
     SNOWFLAKE.maxBackwardsMs,
     integer(0, 1000),
     'maximum backward clock step that is tolerated, in ms',
+  ),
+  LEAF_SNOWFLAKE_SEQUENCE_START: variable(
+    SNOWFLAKE.sequenceStart,
+    sequenceStart,
+    'a new millisecond starts its sequence at a random number below this; full: the whole sequence; 0: always at 0',
+    { option: 'snowflake.sequenceStart' },
   ),
   LEAF_LOCAL_WORKERS: variable(
     '{"*":0}',

@@ -43,6 +43,13 @@ describe('loadConfig', () => {
     });
   });
 
+  it('takes a start of the sequence in words', () => {
+    const startOf = (LEAF_SNOWFLAKE_SEQUENCE_START: string): number | undefined =>
+      loadConfig({ LEAF_SNOWFLAKE_SEQUENCE_START }).ids.snowflake?.sequenceStart;
+    expect(['full', '0', '100'].map(startOf)).toEqual([2 ** 22, 0, 100]);
+    expect(fault({ LEAF_SNOWFLAKE_SEQUENCE_START: 'all' })).toContain('must be full or a whole number from 0');
+  });
+
   it('takes an empty variable for one that is not set', () => {
     expect(loadConfig({ LEAF_PORT: '' }).port).toBe(8080);
   });

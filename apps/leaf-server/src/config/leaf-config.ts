@@ -195,6 +195,7 @@ function resolveConfig(values: Resolved, warnings: string[]): Omit<LeafConfig, '
     horizonMs: values[horizonName(values)],
     maxClockOffsetMs: values.LEAF_SNOWFLAKE_MAX_CLOCK_OFFSET_MS,
     maxBackwardsMs: values.LEAF_SNOWFLAKE_MAX_BACKWARDS_MS,
+    sequenceStart: values.LEAF_SNOWFLAKE_SEQUENCE_START,
     mostWindows: values.LEAF_WORKER_WINDOWS,
     // The server serves segment IDs meanwhile.
     waitForWorker: false,

@@ -74,6 +74,16 @@ export function processes(value: string): number {
   throw new Error(`must be auto or a whole number from 1 to ${MAX_PROCESSES}`);
 }
 
+/** IDs of a millisecond in the largest layout. */
+const MAX_SEQUENCE = 2 ** 22;
+
+/** `full` is more than any layout has. */
+export function sequenceStart(value: string): number {
+  const number = value === 'full' ? MAX_SEQUENCE : Number(value);
+  if (value === 'full' || (/^\d+$/.test(value) && number <= MAX_SEQUENCE)) return number;
+  throw new Error(`must be full or a whole number from 0 to ${MAX_SEQUENCE}`);
+}
+
 export function ratio(value: string): number {
   const number = Number(value);
   if (!/^\d*\.?\d+$/.test(value) || number <= 0 || number > 1) throw new Error('must be above 0 and at most 1');

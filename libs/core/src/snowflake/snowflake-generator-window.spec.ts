@@ -7,7 +7,7 @@ import { SnowflakeGenerator } from './snowflake-generator';
 import { DEFAULT_SNOWFLAKE_OPTIONS } from './snowflake-options';
 
 const START = 1_700_000_000_000;
-const OPTIONS = { maxBackwardsMs: 5, waitMs: 50 };
+const OPTIONS = { maxBackwardsMs: 5, waitMs: 50, sequenceStart: 100 };
 const BITS = { timeBits: 41, workerBits: 10, sequenceBits: 2, epoch: START - 1000 };
 
 /** A window that a test moves by hand. */

@@ -6,7 +6,7 @@ import type { IssueWindow } from './issue-window';
 import { SnowflakeGenerator } from './snowflake-generator';
 
 const START = 1_700_000_000_000;
-const OPTIONS = { maxBackwardsMs: 5, waitMs: 50 };
+const OPTIONS = { maxBackwardsMs: 5, waitMs: 50, sequenceStart: 100 };
 
 /** A wall clock that never moves, as under a suspended time service. */
 class FrozenClock extends FakeClock {
@@ -79,6 +79,15 @@ describe('SnowflakeGenerator', () => {
     expect(places(issued, defaultLayout())).toEqual(many(4096 - 57, () => 0).map((ms, i) => [ms, 57 + i]));
     expect(ids.tryNext()).toBeUndefined();
     expect(bounds).toEqual([100]);
+  });
+
+  it('starts at 0 when it is told to', () => {
+    const bounds: number[] = [];
+    const random = (bound: number): number => bounds.push(bound) - 1;
+    const options = { ...OPTIONS, sequenceStart: 0 };
+    const ids = new SnowflakeGenerator(defaultLayout(), windowAlways(), clock, random, options);
+    expect(places([ids.tryNext()], defaultLayout())).toEqual([[0, 0]]);
+    expect(bounds).toEqual([1]);
   });
 
   it('starts a short sequence at any number of it', () => {

@@ -21,11 +21,6 @@ import {
 import type { SnowflakeOptions, SnowflakeSnapshot } from './snowflake-options';
 
 /**
- * A new millisecond starts its sequence at a random number below this, so that the IDs of slow callers do not all end
- * in 0. After an exhausted millisecond, the sequence starts at 0.
- */
-const RANDOM_START = 100;
-/**
  * Under saturation the generator may lag behind the clock by this many milliseconds: it first uses, in order, the
  * milliseconds that it missed while the process was busy. After a longer idle time it does not lag.
  */
@@ -63,6 +58,8 @@ export class SnowflakeGenerator {
   private backwardsSteps = 0;
   private steppedBack = false;
   private readonly maxSequence: number;
+  /** A sequence starts below this. */
+  private readonly startBelow: number;
 
   constructor(
     readonly layout: BitLayout,
@@ -72,6 +69,7 @@ export class SnowflakeGenerator {
     private readonly options: SnowflakeOptions,
   ) {
     this.maxSequence = layout.maxSequence;
+    this.startBelow = Math.min(Math.max(1, options.sequenceStart), this.maxSequence + 1);
     this.sequence = this.maxSequence;
     this.started = this.sequence + 1;
   }
@@ -230,7 +228,7 @@ export class SnowflakeGenerator {
     this.timestamp = timestamp;
     this.term = this.window.term;
     const workerId = this.term?.workerId ?? NONE;
-    this.started = this.saturated ? 0 : this.random(Math.min(RANDOM_START, this.maxSequence + 1));
+    this.started = this.saturated ? 0 : this.random(this.startBelow);
     this.sequence = this.started;
     this.base = this.layout.compose({ timestamp, workerId, sequence: 0 });
   }

@@ -20,7 +20,7 @@ describe('SnowflakeGenerator, ranges', () => {
       refusal: new LeafError('LEAF_NOT_READY', 'no worker'),
       renew: () => Promise.resolve(),
     };
-    ids = new SnowflakeGenerator(layout, window, clock, () => 0, { maxBackwardsMs: 5, waitMs: 50 });
+    ids = new SnowflakeGenerator(layout, window, clock, () => 0, { maxBackwardsMs: 5, waitMs: 50, sequenceStart: 100 });
   });
 
   const at = (timestamp: number, sequence: number): bigint =>
