@@ -88,7 +88,7 @@ describe.each([{ fastPath: true }, { fastPath: false }])(
     let server: TestServer;
 
     beforeAll(async () => {
-      server = await startTestServer({ LEAF_JAVA_PATHS: 'true' }, options);
+      server = await startTestServer({ LEAF_JAVA_PATHS: 'true', LEAF_JSON_IDS: 'number' }, options);
       for (const [tag, maxId] of Object.entries(ROWS)) insertTag(server.directory, { tag, maxId, step: 1000 });
     });
     afterAll(() => server.stop());
@@ -149,11 +149,14 @@ describe('without LEAF_JAVA_PATHS', () => {
     await removeDataDirectory(directory);
   });
 
-  it('LEAF_JSON_IDS=string shows an ID as a text', async () => {
-    const server = await startTestServer({ LEAF_JSON_IDS: 'string' });
+  it.each([
+    ['', '"1"', /^"\d{17,19}"$/],
+    ['number', '1', /^\d{17,19}$/],
+  ])('LEAF_JSON_IDS="%s" shows an ID in JSON', async (LEAF_JSON_IDS, first, snowflake) => {
+    const server = await startTestServer({ LEAF_JSON_IDS });
     const headers = { accept: 'application/json' };
-    expect((await call(server.port, '/api/snowflake/get/x', { headers })).body).toMatch(/^"\d{17,19}"$/);
-    expect((await call(server.port, '/api/segment/get/leaf-segment-test', { headers })).body).toBe('"1"');
+    expect((await call(server.port, '/api/snowflake/get/x', { headers })).body).toMatch(snowflake);
+    expect((await call(server.port, '/api/segment/get/leaf-segment-test', { headers })).body).toBe(first);
     await server.stop();
   });
 });

@@ -85,9 +85,9 @@ export const VARIABLES = {
     'maps the paths of the Java routes as Spring does: a tag ends at its last dot, a trailing slash or a ;v=1 is ignored; default: false',
   ),
   LEAF_JSON_IDS: variable(
-    'number',
-    oneOf('number', 'string'),
-    'JSON type of a single ID for a client that prefers application/json: number, as in the Java service, or string, which no parser rounds',
+    'string',
+    oneOf('string', 'number'),
+    'JSON type of a single ID for a client that prefers application/json: string, which no parser rounds, or number, as in the Java service',
   ),
   LEAF_ADMIN_TOKEN: variable(
     undefined,

@@ -36,10 +36,8 @@ type ContentOf = Record<string, { readonly schema: SchemaObject }>;
 export const HTML = contentOf('text/html', 'HTML.', '<!doctype html>…');
 
 const JSON_ID = {
-  type: 'integer',
-  format: 'int64',
-  description: 'A number; a string if the server has LEAF_JSON_IDS=string.',
-  example: 1,
+  ...ID,
+  description: 'A string; a number if the server has LEAF_JSON_IDS=number.',
 } as const;
 
 /** A single ID: plain text, or JSON for a client whose `Accept` names it first. */
