@@ -1,29 +1,20 @@
-import { readFileSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { type KubernetesObject, KUBERNETES_VERSIONS, KubernetesSchemas } from '../support/deploy/kubernetes-schemas';
-import {
-  CHART,
-  helm,
-  helmTemplate,
-  kustomizations,
-  kustomize,
-  objectsOf,
-  type Values,
-} from '../support/deploy/rendered';
-import { MANIFESTS, schemaFaults } from '../support/manifests';
+import { join, parse as parsePath } from 'node:path';
+import { parse } from 'yaml';
+import { ROOT } from '../support/build';
+import { helmProgram } from '../support/deploy/go-modules';
+import { KUBERNETES_VERSIONS, KubernetesSchemas } from '../support/deploy/kubernetes-schemas';
+import { CHART, helm, helmTemplate, type Values } from '../support/deploy/rendered';
+import { type KubernetesObject, objectsOf, only, readManifest, type Selector } from '../support/manifests';
+import { run } from '../support/servers/services';
 
-/** The first run builds Helm and Kustomize. */
+/** The first run builds Helm. */
 const BUILD_MS = 1_200_000;
 
-/** The values with which the chart renders the objects of a folder of deploy/kubernetes. */
-const SAME: Readonly<Record<string, Values>> = {
-  deployment: {},
-  leases: { registry: 'kubernetes' },
-  statefulset: { kind: 'StatefulSet', registry: 'mysql' },
-  'leases-statefulset': { kind: 'StatefulSet', registry: 'kubernetes' },
-};
+const VARIANTS = readdirSync(join(ROOT, 'deploy/kubernetes')).map((file) => parsePath(file).name);
+const MONITORING: Values = { serviceMonitor: { enabled: true }, prometheusRule: { enabled: true } };
 
 const toleration = { key: 'dedicated', operator: 'Equal', value: 'leaf', effect: 'NoSchedule' };
 const term = { matchExpressions: [{ key: 'kubernetes.io/arch', operator: 'In', values: ['amd64'] }] };
@@ -56,6 +47,7 @@ const OTHER: Readonly<Record<string, Values>> = {
     },
     autoscaling: { enabled: false },
     serviceMonitor: { enabled: true, interval: '30s', labels: { release: 'prometheus' } },
+    prometheusRule: { enabled: true, labels: { rules: 'ids' } },
   },
   'a StatefulSet with a StorageClass': {
     kind: 'StatefulSet',
@@ -72,6 +64,7 @@ const OTHER: Readonly<Record<string, Values>> = {
 };
 
 type Policy = KubernetesObject & { readonly spec: { readonly ingress: object[]; readonly podSelector: object } };
+type Monitor = KubernetesObject & { readonly spec: { readonly selector: Selector; readonly endpoints: object[] } };
 
 let directory: string;
 let versions: readonly (readonly [version: string, schemas: KubernetesSchemas])[];
@@ -81,35 +74,30 @@ beforeAll(async () => {
   versions = await Promise.all(
     KUBERNETES_VERSIONS.map(async (version) => [version, await KubernetesSchemas.load(version)] as const),
   );
-  await Promise.all([helmTemplate(directory), kustomize('base')]);
+  await helmProgram();
 }, BUILD_MS);
 afterAll(() => rm(directory, { recursive: true }));
 
 /** What is wrong with the objects, in any of the versions. */
 function faultsOf(objects: readonly KubernetesObject[]): string[] {
-  return objects.flatMap((object) => {
-    const check = (schemas: KubernetesSchemas): string[] =>
-      object.apiVersion.startsWith('monitoring.coreos.com/')
-        ? schemaFaults({ file: '', ...object })
-        : schemas.faults(object);
-    return versions.flatMap(([version, schemas]) =>
-      check(schemas).map((fault) => `${version} ${object.kind} ${object.metadata.name}: ${fault}`),
-    );
-  });
+  return versions.flatMap(([version, schemas]) =>
+    objects.flatMap((object) =>
+      schemas.faults(object).map((fault) => `${version} ${object.kind} ${object.metadata.name}: ${fault}`),
+    ),
+  );
 }
 
+it('deploy/kubernetes is what the chart renders', async () => {
+  const check = ['scripts/write-manifests.mjs', '--check', '--helm', await helmProgram()];
+  await expect(run(process.execPath, check, { cwd: ROOT })).resolves.toMatchObject({ stderr: '' });
+});
+
 describe('by the schemas of the three newest Kubernetes versions', () => {
-  it.each(kustomizations())('kustomize build deploy/kubernetes/%s is valid', async (folder) => {
-    const objects = await kustomize(folder);
-    expect(objects.length).toBeGreaterThan(0);
-    expect(faultsOf(objects)).toEqual([]);
+  it.each(VARIANTS)('deploy/kubernetes/%s.yaml is valid', (name) => {
+    expect(faultsOf(readManifest(name))).toEqual([]);
   });
 
-  it('the template of the Secret is valid', () => {
-    expect(faultsOf(objectsOf(readFileSync(join(MANIFESTS, 'secret.example.yaml'), 'utf8')))).toEqual([]);
-  });
-
-  it.each(Object.entries({ ...SAME, ...OTHER }))('the chart with the values of %s is valid', async (_name, values) => {
+  it.each(Object.entries(OTHER))('the chart with the values of %s is valid', async (_name, values) => {
     expect(faultsOf(await helmTemplate(directory, values))).toEqual([]);
   });
 
@@ -119,35 +107,46 @@ describe('by the schemas of the three newest Kubernetes versions', () => {
     ['a field without its required one', { spec: { selector: { matchExpressions: [{}] } } }, /required property 'key'/],
     ['an API version that was removed', { apiVersion: 'policy/v1beta1' }, /policy\/v1beta1 is not served$/],
     ['a kind of another group', { apiVersion: 'apps/v1' }, /Unknown kind PodDisruptionBudget of apps\/v1$/],
-  ])('%s is refused in each version', async (_name, change, fault) => {
-    const [budget] = (await kustomize('base')).filter(({ kind }) => kind === 'PodDisruptionBudget');
-    const faults = faultsOf([{ ...budget!, ...change }]);
+  ])('%s is refused in each version', (_name, change, fault) => {
+    const faults = faultsOf([{ ...only('PodDisruptionBudget', readManifest('deployment')), ...change }]);
     for (const version of KUBERNETES_VERSIONS) {
       expect(faults).toContainEqual(expect.stringMatching(`^${version} .*${fault.source}`));
     }
   });
 
-  it('a variable that is set twice is refused', async () => {
-    const [deployment] = (await kustomize('deployment')).filter(({ kind }) => kind === 'Deployment');
-    const text = JSON.stringify(deployment).replace('LEAF_DATA_DIR', 'LEAF_LOG_FORMAT');
+  it('a misspelt field of the Prometheus operator is refused', async () => {
+    const monitor = only('ServiceMonitor', await helmTemplate(directory, MONITORING));
+    expect(faultsOf([monitor])).toEqual([]);
+    expect(faultsOf([{ ...monitor, spec: { ...monitor.spec, endpoint: [] } }])).toContainEqual(
+      expect.stringMatching(/additional properties endpoint$/),
+    );
+  });
+
+  it('a variable that is set twice is refused', () => {
+    const text = JSON.stringify(only('Deployment', readManifest('deployment'))).replace(
+      'LEAF_DATA_DIR',
+      'LEAF_LOG_FORMAT',
+    );
     expect(faultsOf([JSON.parse(text) as KubernetesObject])).toHaveLength(KUBERNETES_VERSIONS.length);
   });
 });
 
 describe('the chart', () => {
-  it.each(Object.entries(SAME))('renders what deploy/kubernetes/%s has', async (folder, values) => {
-    const [chart, folders] = await Promise.all([helmTemplate(directory, values), kustomize(folder)]);
-    expect(comparable(chart)).toEqual(comparable(folders));
+  it('scrapes each pod of a StatefulSet once, on the management port', async () => {
+    const objects = await helmTemplate(directory, { ...MONITORING, kind: 'StatefulSet' });
+    const { spec } = only<Monitor>('ServiceMonitor', objects);
+    const selected = Object.entries(spec.selector.matchLabels);
+    const found = objects.filter(
+      ({ kind, metadata }) =>
+        kind === 'Service' && selected.every(([name, value]) => metadata.labels?.[name] === value),
+    );
+    expect(found.map(({ metadata }) => metadata.name)).toEqual(['leaf']);
+    expect(spec.endpoints).toEqual([expect.objectContaining({ port: 'management', path: '/metrics' })]);
   });
 
-  it('has the ServiceMonitor of deploy/kubernetes/monitoring', async () => {
-    const monitors = (objects: KubernetesObject[]): KubernetesObject[] =>
-      objects.filter(({ kind }) => kind === 'ServiceMonitor');
-    const [chart, folder] = await Promise.all([
-      helmTemplate(directory, { serviceMonitor: { enabled: true } }),
-      kustomize('monitoring'),
-    ]);
-    expect(comparable(monitors(chart))).toEqual(comparable(monitors(folder)));
+  it('has the rules of deploy/prometheus', async () => {
+    const rules = parse(readFileSync(join(ROOT, 'deploy/prometheus/leaf.rules.yaml'), 'utf8')) as object;
+    expect(only('PrometheusRule', await helmTemplate(directory, MONITORING)).spec).toEqual(rules);
   });
 
   it('has a place for every value', async () => {
@@ -171,8 +170,7 @@ describe('the chart', () => {
   it.each(['zk_recycle', 'zk_normal'])('lets the servers of %s ask each other for the time', async (registry) => {
     const settings = { LEAF_ZOOKEEPER: 'zookeeper:2181' };
     const values = { kind: 'StatefulSet', registry, settings, networkPolicy: { callers: [] } };
-    const policy = (await helmTemplate(directory, values)).find(({ kind }) => kind === 'NetworkPolicy') as Policy;
-    const { ingress, podSelector } = policy.spec;
+    const { ingress, podSelector } = only<Policy>('NetworkPolicy', await helmTemplate(directory, values)).spec;
     expect(ingress).toContainEqual({ from: [{ podSelector }], ports: [{ protocol: 'TCP', port: 'http' }] });
   });
 
@@ -193,12 +191,3 @@ describe('the chart', () => {
     await expect(helmTemplate(directory, values)).rejects.toThrow(name);
   });
 });
-
-/** Without the labels that only Helm sets, and without the order of objects and variables. */
-function comparable(objects: readonly KubernetesObject[]): Map<string, KubernetesObject> {
-  const plain = JSON.parse(JSON.stringify(objects), (key, value: unknown) => {
-    if (/^(helm\.sh\/chart|app\.kubernetes\.io\/(instance|version|managed-by))$/.test(key)) return undefined;
-    return key === 'env' ? [...(value as { name: string }[])].sort((a, b) => (a.name < b.name ? -1 : 1)) : value;
-  }) as KubernetesObject[];
-  return new Map(plain.map((object) => [`${object.kind} ${object.metadata.name}`, object]));
-}

@@ -1,11 +1,11 @@
 import { ensureBuilt } from '../support/build';
-import { kustomize } from '../support/deploy/rendered';
 import { type Pod, Pods } from '../support/deploy/pods';
 import { environmentOf, startSecureApi } from '../support/fakes/secure-kubernetes-api';
 import type { KubernetesApi } from '../support/fakes/kubernetes-api';
 import { Callers } from '../support/http/callers';
 import { RoundRobinProxy } from '../support/http/round-robin-proxy';
 import { workerOf } from '../support/http/worker-of';
+import { readManifest } from '../support/manifests';
 import { BuiltServers } from '../support/servers/built-server';
 import { type MariadbServer, startMariadb } from '../support/servers/mariadb';
 import { ready } from '../support/servers/readiness';
@@ -17,24 +17,22 @@ const KILLS = Number(process.env['POD_KILLS'] ?? 5);
 const REPLICAS = 3;
 const CALLERS = 8;
 const PATHS = ['/api/segment/get/leaf-segment-test', '/api/snowflake/get/order'];
-/** The first run builds Kustomize. */
-const BUILD_MS = 600_000;
 
 let servers: BuiltServers;
 let mariadb: MariadbServer;
 let api: KubernetesApi;
 
 beforeAll(async () => {
-  [mariadb, api] = await Promise.all([startMariadb(), startSecureApi(), ensureBuilt(), kustomize('base')]);
-}, BUILD_MS);
+  [mariadb, api] = await Promise.all([startMariadb(), startSecureApi(), ensureBuilt()]);
+});
 beforeEach(() => (servers = new BuiltServers()));
 afterEach(() => servers.end());
 afterAll(() => Promise.all([mariadb.stop(), api.stop()]));
 
 describe.each([
   ['deployment', 'database'],
-  ['leases', 'kubernetes'],
-])('the pods of deploy/kubernetes/%s', (folder, registry) => {
+  ['deployment-leases', 'kubernetes'],
+])('the pods of deploy/kubernetes/%s.yaml', (name, registry) => {
   let pods: Pods;
   let running: Pod[];
 
@@ -42,7 +40,7 @@ describe.each([
     const url = await mariadb.createDatabase();
     await settle({ strategy: 'database', url, migrate: true });
     const secret = { 'database-url': url, 'admin-token': `ops:${'k9Lm2Qr7Tv4Wx8Zb'.repeat(2)}` };
-    pods = new Pods(await kustomize(folder), servers, secret, registry === 'kubernetes' ? environmentOf(api) : {});
+    pods = new Pods(readManifest(name), servers, secret, registry === 'kubernetes' ? environmentOf(api) : {});
     running = await Promise.all(Array.from({ length: REPLICAS }, () => pods.start()));
     await Promise.all(running.map(waitUntilReady));
   });
@@ -70,8 +68,7 @@ describe.each([
   });
 
   it('fail no request in a rolling update of all', async () => {
-    const { rollingUpdate } = pods.spec.strategy;
-    expect(rollingUpdate).toEqual({ maxSurge: 1, maxUnavailable: 0 });
+    expect(pods.spec.strategy?.rollingUpdate).toEqual({ maxSurge: 1, maxUnavailable: 0 });
     const { periodSeconds, failureThreshold } = pods.readinessProbe;
     const service = await RoundRobinProxy.start({ periodMs: periodSeconds * 1000, failures: failureThreshold });
     await Promise.all(running.map(({ server, managementPort }) => service.add(server.port, managementPort)));

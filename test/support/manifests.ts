@@ -1,105 +1,87 @@
-import { existsSync, readFileSync } from 'node:fs';
-import { dirname, join } from 'node:path';
-import { Deployment } from 'kubernetes-models/apps/v1/Deployment';
-import { StatefulSet } from 'kubernetes-models/apps/v1/StatefulSet';
-import { HorizontalPodAutoscaler } from 'kubernetes-models/autoscaling/v2/HorizontalPodAutoscaler';
-import { NetworkPolicy } from 'kubernetes-models/networking.k8s.io/v1/NetworkPolicy';
-import { PodDisruptionBudget } from 'kubernetes-models/policy/v1/PodDisruptionBudget';
-import { Role } from 'kubernetes-models/rbac.authorization.k8s.io/v1/Role';
-import { RoleBinding } from 'kubernetes-models/rbac.authorization.k8s.io/v1/RoleBinding';
-import { Secret } from 'kubernetes-models/v1/Secret';
-import { Service } from 'kubernetes-models/v1/Service';
-import { ServiceAccount } from 'kubernetes-models/v1/ServiceAccount';
-import { PrometheusRule } from '@kubernetes-models/prometheus-operator/monitoring.coreos.com/v1/PrometheusRule';
-import { ServiceMonitor } from '@kubernetes-models/prometheus-operator/monitoring.coreos.com/v1/ServiceMonitor';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { parseAllDocuments } from 'yaml';
-import { ROOT } from './build';
-
-export interface Manifest {
-  readonly file: string;
-  readonly apiVersion: string;
-  readonly kind: string;
-  readonly metadata: { readonly name: string; readonly labels?: Labels };
-}
+import { ROOT } from './exclusively';
 
 export type Labels = Readonly<Record<string, string>>;
 
-export const MANIFESTS = join(ROOT, 'deploy/kubernetes');
+export interface Selector {
+  readonly matchLabels: Labels;
+}
 
-/** Each by what it is made from, and the version that it must have. */
-const MODELS: Readonly<Record<string, (manifest: never) => { validate(): void }>> = {
-  'apps/v1 Deployment': (manifest) => new Deployment(manifest),
-  'apps/v1 StatefulSet': (manifest) => new StatefulSet(manifest),
-  'autoscaling/v2 HorizontalPodAutoscaler': (manifest) => new HorizontalPodAutoscaler(manifest),
-  'monitoring.coreos.com/v1 PrometheusRule': (manifest) => new PrometheusRule(manifest),
-  'monitoring.coreos.com/v1 ServiceMonitor': (manifest) => new ServiceMonitor(manifest),
-  'networking.k8s.io/v1 NetworkPolicy': (manifest) => new NetworkPolicy(manifest),
-  'policy/v1 PodDisruptionBudget': (manifest) => new PodDisruptionBudget(manifest),
-  'rbac.authorization.k8s.io/v1 Role': (manifest) => new Role(manifest),
-  'rbac.authorization.k8s.io/v1 RoleBinding': (manifest) => new RoleBinding(manifest),
-  'v1 Secret': (manifest) => new Secret(manifest),
-  'v1 Service': (manifest) => new Service(manifest),
-  'v1 ServiceAccount': (manifest) => new ServiceAccount(manifest),
-};
+export interface KubernetesObject {
+  readonly apiVersion: string;
+  readonly kind: string;
+  readonly metadata: { readonly name: string; readonly labels?: Labels };
+  readonly spec?: object;
+}
 
-/** The documents of a file below deploy/kubernetes. A fault of its YAML throws. */
-export function readManifests(file: string): Manifest[] {
-  return parseAllDocuments(readFileSync(join(MANIFESTS, file), 'utf8')).map((document) => {
+export interface Probe {
+  readonly httpGet: { readonly path: string; readonly port: string };
+  readonly periodSeconds: number;
+  readonly timeoutSeconds: number;
+  readonly failureThreshold: number;
+}
+
+export interface Variable {
+  readonly name: string;
+  readonly value?: string;
+  readonly valueFrom?: {
+    readonly secretKeyRef?: { readonly name: string; readonly key: string };
+    readonly fieldRef?: { readonly fieldPath: string };
+  };
+}
+
+interface Container {
+  readonly image: string;
+  readonly ports: readonly { readonly name: string; readonly containerPort: number }[];
+  readonly env: readonly Variable[];
+  readonly resources: { readonly limits: { readonly memory: string } };
+  readonly startupProbe: Probe;
+  readonly livenessProbe: Probe;
+  readonly readinessProbe: Probe;
+  readonly securityContext: object;
+  readonly volumeMounts: readonly { readonly name: string; readonly mountPath: string }[];
+}
+
+interface PodSpec {
+  readonly automountServiceAccountToken: boolean;
+  readonly containers: readonly [Container];
+  readonly enableServiceLinks: boolean;
+  readonly terminationGracePeriodSeconds: number;
+  readonly securityContext: { readonly runAsUser: number };
+  readonly serviceAccountName: string;
+  readonly topologySpreadConstraints: readonly { readonly labelSelector: Selector }[];
+  readonly volumes?: readonly { readonly name: string }[];
+}
+
+/** A Deployment or a StatefulSet. */
+export interface Workload extends KubernetesObject {
+  readonly spec: {
+    readonly selector: Selector;
+    readonly serviceName?: string;
+    readonly strategy?: { readonly rollingUpdate: { readonly maxSurge: number; readonly maxUnavailable: number } };
+    readonly template: { readonly metadata: { readonly labels: Labels }; readonly spec: PodSpec };
+    readonly volumeClaimTemplates?: readonly { readonly metadata: { readonly name: string } }[];
+  };
+}
+
+/** The objects of `deploy/kubernetes/<name>.yaml`. */
+export function readManifest(name: string): KubernetesObject[] {
+  return objectsOf(readFileSync(join(ROOT, `deploy/kubernetes/${name}.yaml`), 'utf8'));
+}
+
+export function objectsOf(text: string): KubernetesObject[] {
+  return parseAllDocuments(text).flatMap((document) => {
     if (document.errors[0] !== undefined) throw document.errors[0];
-    return { file, ...(document.toJS() as Omit<Manifest, 'file'>) };
+    const object = document.toJS() as KubernetesObject | null;
+    return object === null ? [] : [object];
   });
 }
 
-/** What `kubectl kustomize` brings together for a folder, without the patches. */
-export function manifestsOf(folder: string): Manifest[] {
-  return resourcesOf(join(folder, 'kustomization.yaml')).flatMap((path) =>
-    existsSync(join(MANIFESTS, path, 'kustomization.yaml')) ? manifestsOf(path) : readManifests(path),
-  );
-}
-
-/** The resources and components that a kustomization names, as paths below deploy/kubernetes. */
-export function resourcesOf(file: string): string[] {
-  const [kustomization] = readManifests(file);
-  const { resources, components = [] } = kustomization as unknown as { resources: string[]; components?: string[] };
-  return [...resources, ...components].map((name) => join(dirname(file), name));
-}
-
-/** The violations of the schema of its kind: wrong and missing values, unknown fields. */
-export function schemaFaults(manifest: Manifest): string[] {
-  const content = Object.fromEntries(Object.entries(manifest).filter(([key]) => key !== 'file'));
-  const make = MODELS[`${manifest.apiVersion} ${manifest.kind}`];
-  if (make === undefined) return [`unknown kind ${manifest.kind} of ${manifest.apiVersion}`];
-  const watched: Watched = new Map();
-  const model = make(content as never);
-  try {
-    model.validate.call(watch(model, '', watched));
-  } catch (error) {
-    return [String(error)];
-  }
-  return unread(content, '', watched);
-}
-
-/** The fields that were read, by the path of their object. */
-type Watched = Map<string, Set<string>>;
-
-function watch(value: unknown, path: string, watched: Watched): unknown {
-  if (typeof value !== 'object' || value === null) return value;
-  return new Proxy(value, {
-    get: (target, key): unknown => {
-      const field: unknown = Reflect.get(target, key);
-      if (typeof key !== 'string' || !Object.hasOwn(target, key)) return field;
-      const read = watched.get(path) ?? new Set();
-      watched.set(path, read.add(key));
-      return watch(field, `${path}/${key}`, watched);
-    },
-  });
-}
-
-/** A validator reads all that the schema knows. Where it reads nothing, anything is allowed. */
-function unread(value: unknown, path: string, watched: Watched): string[] {
-  const read = watched.get(path);
-  if (typeof value !== 'object' || value === null || read === undefined) return [];
-  return Object.entries(value).flatMap(([key, field]) =>
-    read.has(key) ? unread(field, `${path}/${key}`, watched) : [`unknown field ${path}/${key}`],
-  );
+/** The one object of a kind. */
+export function only<T extends KubernetesObject>(kind: T['kind'], objects: readonly KubernetesObject[]): T {
+  const [found, ...more] = objects.filter((object) => object.kind === kind);
+  if (found === undefined || more.length > 0) throw new Error(`Expected one ${kind}, found ${more.length + +!!found}`);
+  return found as T;
 }

@@ -3,27 +3,15 @@ import { ROOT } from '../build';
 import { exists, run } from '../servers/services';
 import { requireTool } from '../tools';
 
-const CACHE = join(ROOT, '.cache/go');
+const HELM_VERSION = 'v4.3.1';
 
-interface GoProgram {
-  readonly name: string;
-  readonly path: string;
-  readonly version: string;
-}
-
-export const HELM: GoProgram = { name: 'helm', path: 'helm.sh/helm/v4/cmd/helm', version: 'v4.3.1' };
-export const KUSTOMIZE: GoProgram = {
-  name: 'kustomize',
-  path: 'sigs.k8s.io/kustomize/kustomize/v5',
-  version: 'v5.8.2',
-};
-
-/** The file of a program, which is built from its module the first time. */
-export async function goProgram({ name, path, version }: GoProgram): Promise<string> {
-  const directory = join(CACHE, `${name}-${version}`);
-  const file = join(directory, name);
+/** The file of Helm, which is built from its module the first time. */
+export async function helmProgram(): Promise<string> {
+  const directory = join(ROOT, `.cache/go/helm-${HELM_VERSION}`);
+  const file = join(directory, 'helm');
   const env = { ...process.env, GOBIN: directory };
-  if (!(await exists(file))) await run(await requireTool('go'), ['install', `${path}@${version}`], { cwd: '/', env });
+  const install = ['install', `helm.sh/helm/v4/cmd/helm@${HELM_VERSION}`];
+  if (!(await exists(file))) await run(await requireTool('go'), install, { cwd: '/', env });
   return file;
 }
 

@@ -2,20 +2,29 @@ import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import Ajv, { type ValidateFunction } from 'ajv';
 import addFormats from 'ajv-formats';
+import { parse } from 'yaml';
+import type { KubernetesObject } from '../manifests';
 import { goModule } from './go-modules';
 
 /** The newest release of each of the three newest minor versions: `go list -m -versions k8s.io/kubernetes`. */
 export const KUBERNETES_VERSIONS = ['v1.37.2', 'v1.36.3', 'v1.35.4'];
 
-export interface KubernetesObject {
-  readonly apiVersion: string;
-  readonly kind: string;
-  readonly metadata: { readonly name: string; readonly labels?: Readonly<Record<string, string>> };
-  readonly spec?: object;
-}
+/** Its custom resources that the chart has, and the release that publishes their schemas. */
+const OPERATOR = {
+  apiVersion: 'monitoring.coreos.com/v1',
+  version: 'v0.85.0',
+  kinds: ['prometheusrule', 'servicemonitor'],
+};
 
 interface GroupKind {
   readonly kind: string;
+}
+
+interface CustomResource {
+  readonly spec: {
+    readonly names: GroupKind;
+    readonly versions: readonly [{ readonly schema: { readonly openAPIV3Schema: object } }];
+  };
 }
 
 interface OpenApi {
@@ -26,7 +35,7 @@ interface OpenApi {
 
 const GROUP_KINDS = 'x-kubernetes-group-version-kind';
 
-/** The schemas that the API server of a version publishes, without unknown fields and without duplicate list entries. */
+/** The schemas that the API server of a version and the Prometheus operator publish, without unknown fields and without duplicate list entries. */
 export class KubernetesSchemas {
   private readonly ajv = new Ajv({
     strict: false,
@@ -36,13 +45,18 @@ export class KubernetesSchemas {
   private readonly documents = new Map<string, OpenApi>();
   private readonly validators = new Map<string, ValidateFunction>();
 
-  private constructor(private readonly directory: string) {
+  private constructor(
+    private readonly directory: string,
+    operator: string,
+  ) {
+    this.documents.set(OPERATOR.apiVersion, customResources(join(operator, 'example/prometheus-operator-crd')));
     addFormats(this.ajv);
     this.ajv.addKeyword({ keyword: 'x-kubernetes-list-map-keys', type: 'array', validate: hasUniqueKeys });
   }
 
   static async load(version: string): Promise<KubernetesSchemas> {
-    return new KubernetesSchemas(join(await goModule('k8s.io/kubernetes', version), 'api/openapi-spec/v3'));
+    const operator = await goModule('github.com/prometheus-operator/prometheus-operator', OPERATOR.version);
+    return new KubernetesSchemas(join(await goModule('k8s.io/kubernetes', version), 'api/openapi-spec/v3'), operator);
   }
 
   /** What the API server would refuse, by the schema; a rule beyond schemas is not checked. */
@@ -76,6 +90,17 @@ export class KubernetesSchemas {
     this.validators.set(id, validate);
     return validate;
   }
+}
+
+function customResources(directory: string): OpenApi {
+  const schemas = OPERATOR.kinds.map((kind) => {
+    const text = readFileSync(join(directory, `monitoring.coreos.com_${kind}s.yaml`), 'utf8');
+    // (?i) of Go's patterns makes upper case valid, too; JavaScript has no such flag inside a pattern.
+    const { names, versions } = (parse(text.replaceAll('(?i)', '')) as CustomResource).spec;
+    return [names.kind, { ...versions[0].schema.openAPIV3Schema, [GROUP_KINDS]: [{ kind: names.kind }] }];
+  });
+  const document = { components: { schemas: Object.fromEntries(schemas) as object } };
+  return JSON.parse(JSON.stringify(document), closeObject) as OpenApi;
 }
 
 function describes(schema: OpenApi['components']['schemas'][string], kind: string): boolean {

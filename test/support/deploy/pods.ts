@@ -1,30 +1,6 @@
 import type { BuiltServer, BuiltServers } from '../servers/built-server';
 import { freePorts } from '../free-port';
-import type { KubernetesObject } from './kubernetes-schemas';
-
-interface Variable {
-  readonly name: string;
-  readonly value?: string;
-  readonly valueFrom?: {
-    readonly secretKeyRef?: { readonly name: string; readonly key: string };
-    readonly fieldRef?: { readonly fieldPath: string };
-  };
-}
-
-interface Probe {
-  readonly periodSeconds: number;
-  readonly failureThreshold: number;
-}
-
-interface DeploymentSpec {
-  readonly strategy: { readonly rollingUpdate: { readonly maxSurge: number; readonly maxUnavailable: number } };
-  readonly template: {
-    readonly spec: {
-      readonly terminationGracePeriodSeconds: number;
-      readonly containers: readonly [{ readonly env: readonly Variable[]; readonly readinessProbe: Probe }];
-    };
-  };
-}
+import { type KubernetesObject, only, type Probe, type Variable, type Workload } from '../manifests';
 
 export interface Pod {
   readonly server: BuiltServer;
@@ -33,7 +9,7 @@ export interface Pod {
 
 /** Processes with the settings of a Deployment's pods. Only what belongs to one pod differs: ports and directory. */
 export class Pods {
-  readonly spec: DeploymentSpec;
+  readonly spec: Workload['spec'];
 
   /**
    * @param secret values of the Secret by its keys
@@ -45,7 +21,7 @@ export class Pods {
     private readonly secret: Readonly<Record<string, string>>,
     private readonly cluster: NodeJS.ProcessEnv,
   ) {
-    this.spec = objects.find(({ kind }) => kind === 'Deployment')!.spec as DeploymentSpec;
+    this.spec = only<Workload>('Deployment', objects).spec;
   }
 
   get readinessProbe(): Probe {

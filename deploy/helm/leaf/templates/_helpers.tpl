@@ -6,24 +6,25 @@
 {{- end -}}
 {{- end -}}
 
+{{- /* The entries of a flow mapping. */ -}}
 {{- define "leaf.labels" -}}
 app.kubernetes.io/name: {{ .Chart.Name }}
-app.kubernetes.io/instance: {{ .Release.Name | quote }}
-app.kubernetes.io/version: {{ .Chart.AppVersion | quote }}
-app.kubernetes.io/managed-by: {{ .Release.Service }}
-helm.sh/chart: {{ printf "%s-%s" .Chart.Name .Chart.Version | replace "+" "_" }}
+{{- if .Values.releaseLabels -}}
+, app.kubernetes.io/instance: {{ .Release.Name | quote -}}
+, app.kubernetes.io/version: {{ .Chart.AppVersion | quote -}}
+, app.kubernetes.io/managed-by: {{ .Release.Service -}}
+, helm.sh/chart: {{ printf "%s-%s" .Chart.Name .Chart.Version | replace "+" "_" }}
+{{- end -}}
 {{- end -}}
 
 {{- /* What selects the pods. It cannot change after the installation. */ -}}
 {{- define "leaf.selector" -}}
-app.kubernetes.io/name: {{ .Chart.Name }}
-app.kubernetes.io/instance: {{ .Release.Name | quote }}
-app.kubernetes.io/component: server
+{ app.kubernetes.io/name: {{ .Chart.Name }}
+{{- if .Values.releaseLabels }}, app.kubernetes.io/instance: {{ .Release.Name | quote }}{{ end }}, app.kubernetes.io/component: server }
 {{- end -}}
 
 {{- define "leaf.spread" -}}
 maxSkew: 1
 whenUnsatisfiable: {{ .Values.topologySpread.whenUnsatisfiable }}
-labelSelector:
-  matchLabels: {{- include "leaf.selector" . | nindent 4 }}
+labelSelector: { matchLabels: {{ include "leaf.selector" . }} }
 {{- end -}}

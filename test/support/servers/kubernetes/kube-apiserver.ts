@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { SystemClock } from '@leaf-ids/core';
 import { HttpEndpoint } from '@leaf-ids/core/internal';
 import { ROOT } from '../../build';
+import { only, readManifest } from '../../manifests';
 import { requireTool } from '../../tools';
 import type { EtcdServer } from '../etcd';
 import { guarded, PrivateServer, serverDirectory } from '../private-server';
@@ -16,7 +17,6 @@ const PACKAGE = 'k8s.io/kubernetes/cmd/kube-apiserver';
 const ADMIN_TOKEN = 'admin';
 const ISSUER = 'https://kubernetes.default.svc';
 const ANSWER_LIMIT_MS = 10_000;
-const MANIFESTS = ['role.yaml', 'role-binding.yaml'] as const;
 
 export interface ApiAnswer {
   readonly status: number;
@@ -51,7 +51,7 @@ export class KubeApiServer extends PrivateServer {
     return Promise.resolve(this.url);
   }
 
-  /** Creates a namespace with the account `leaf`, which has the rights of `deploy/kubernetes/leases`. */
+  /** Creates a namespace with the account `leaf`, which has the rights of `deployment-leases.yaml`. */
   async createAccount(namespace: string): Promise<MountedAccount> {
     await this.ask('POST', '/api/v1/namespaces', { metadata: { name: namespace } });
     const account = await this.ask('POST', `/api/v1/namespaces/${namespace}/serviceaccounts`, {
@@ -70,28 +70,23 @@ export class KubeApiServer extends PrivateServer {
 
   /** Creates the Role and its binding. */
   async grant(namespace: string): Promise<void> {
-    for (const file of MANIFESTS) {
-      const text = await readFile(join(ROOT, 'deploy/kubernetes/leases', file), 'utf8');
-      const kind = file === 'role.yaml' ? 'roles' : 'rolebindings';
-      await this.ask('POST', `/apis/rbac.authorization.k8s.io/v1/namespaces/${namespace}/${kind}`, text);
+    const objects = readManifest('deployment-leases');
+    for (const kind of ['Role', 'RoleBinding']) {
+      const path = `/apis/rbac.authorization.k8s.io/v1/namespaces/${namespace}/${kind.toLowerCase()}s`;
+      await this.ask('POST', path, only(kind, objects));
     }
   }
 
-  /** A request of the administrator, or with another token. @param body JSON, or a manifest in YAML */
-  async ask(method: string, path: string, body?: object | string, token = ADMIN_TOKEN): Promise<ApiAnswer> {
+  /** A request of the administrator, or with another token. */
+  async ask(method: string, path: string, body?: object, token = ADMIN_TOKEN): Promise<ApiAnswer> {
     const certificates = async (): Promise<{ ca: string }> => ({ ca: await readFile(this.certificate, 'utf8') });
     const endpoint = new HttpEndpoint(
       new URL(this.url),
       { maxBytes: 10_000_000, keepAliveMs: 1, certificates },
       new SystemClock(),
     );
-    const isYaml = typeof body === 'string';
-    const headers = {
-      authorization: `Bearer ${token}`,
-      'content-type': isYaml ? 'application/yaml' : 'application/json',
-    };
-    const sent = isYaml ? body : body && JSON.stringify(body);
-    const request = { method, path, headers, ...(sent !== undefined && { body: sent }) };
+    const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json' };
+    const request = { method, path, headers, ...(body !== undefined && { body: JSON.stringify(body) }) };
     const { status, text } = await endpoint.request(request, ANSWER_LIMIT_MS);
     return { status, body: text.startsWith('{') ? (JSON.parse(text) as ApiAnswer['body']) : { text } };
   }
