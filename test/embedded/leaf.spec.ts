@@ -64,6 +64,29 @@ function create(module: DynamicModule) {
   return NestFactory.createApplicationContext(host, { logger: false, abortOnError: false });
 }
 
+it('the start log says when the layout ends, and that its epoch is in the future', async () => {
+  const lines: unknown[] = [];
+  const keep = (message: unknown): number => lines.push(message);
+  Logger.overrideLogger({ log: keep, warn: keep, error: keep });
+  const start = async (epoch: number): Promise<void> => {
+    const layout = { timeBits: 41, workerBits: 10, sequenceBits: 12, epoch };
+    running = await Leaf.start({
+      snowflake: {
+        registry: { strategy: 'local', workers: { '*': 0 }, directory: join(directory, String(epoch)) },
+        layout,
+      },
+    });
+    await running.stop();
+  };
+  await start(Date.UTC(2024, 0, 1));
+  expect(lines).toContainEqual(expect.stringContaining('; the layout has IDs up to 2093-09-06.'));
+  await start(Date.UTC(2400, 0, 1));
+  expect(lines).toContainEqual(
+    expect.stringMatching(/outside the time range of the layout.*Correct the clock, or change the epoch/),
+  );
+  Logger.overrideLogger(false);
+});
+
 describe('Leaf', () => {
   it('starts and stops without a framework', async () => {
     const log = jest.spyOn(Logger.prototype, 'log').mockReturnValue();

@@ -7,7 +7,7 @@ import type { RandomSource } from '../util/random';
 import { DroppedTags } from './allocation/dropped-tags';
 import { giveBackAll, type TagRest } from './allocation/give-back';
 import type { IdRange } from './tags/id-range';
-import { IdleRetries, type SegmentEvents } from './allocation/buffer-context';
+import { IdleRetries, MAX_UNSERVED, type SegmentEvents } from './allocation/buffer-context';
 import { KnownTags } from './directory/known-tags';
 import { LoadTotals } from './allocation/load-totals';
 import { isPeriodic, type PeriodicTag } from './periodic/periodic-tag';
@@ -46,6 +46,8 @@ export class SegmentIdGenerator extends KnownTags {
   private readonly sources: TagSources;
   protected readonly periodic: PeriodicTags;
   private closed: Promise<number> | undefined;
+  /** Names of rows that are no tags. */
+  private readonly unserved = new Set<string>();
   /** Number of the newest refresh. A tag that it has not found at its end is gone. */
   private listing = 0;
 
@@ -54,7 +56,7 @@ export class SegmentIdGenerator extends KnownTags {
     clock: Clock,
     random: RandomSource,
     options: SegmentOptions,
-    events: SegmentEvents,
+    private readonly events: SegmentEvents,
   ) {
     super(clock);
     this.lookup = new TagLookup(store, clock, options.waitMs);
@@ -202,7 +204,7 @@ export class SegmentIdGenerator extends KnownTags {
     this.listing++;
     for await (const page of this.store.tagPages()) {
       if (this.closing.signal.aborted) break;
-      await this.forEach(page, (entry) => isTag(entry.tag) && this.add(entry));
+      await this.forEach(page, (entry) => (isTag(entry.tag) ? this.add(entry) : this.noteUnserved(entry.tag)));
     }
     await this.forEach([...this.allBuffers(), ...this.periodic.all()], (known) => {
       // Between two slices, the tag may have been deleted and created again.
@@ -210,6 +212,12 @@ export class SegmentIdGenerator extends KnownTags {
     });
     await this.dropped.record();
     await this.periodic.maintain();
+  }
+
+  private noteUnserved(name: string): void {
+    if (this.unserved.has(name) || this.unserved.size >= MAX_UNSERVED) return;
+    this.unserved.add(name);
+    this.events.onUnserved?.(name);
   }
 
   private isReplacedBy({ tag, kind }: TagEntry): boolean {

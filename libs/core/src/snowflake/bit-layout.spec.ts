@@ -35,6 +35,7 @@ describe('BitLayout', () => {
     ['a sum of 64', { sequenceBits: 13 }, 'the bits add up to 64'],
     ['a negative epoch', { epoch: -1 }, 'the epoch must be a whole number of Unix milliseconds, 0 or more, not -1'],
     ['a broken epoch', { epoch: 0.5 }, '0 or more, not 0.5'],
+    ['an epoch in seconds', { epoch: 1_704_067_200 }, 'in milliseconds it is 1704067200000'],
     ['an epoch beyond safe integers', { epoch: 2 ** 53 }, '0 or more, not 9007199254740992'],
     ['an epoch that leaves no safe end', { epoch: 2 ** 53 - 2 ** 40 }, 'is too late for 41 time bits'],
   ])('refuses %s', (_, wrong, problem) => {

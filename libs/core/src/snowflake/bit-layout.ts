@@ -4,6 +4,9 @@ import { accepted, both, object, required, type Rules, whole } from '../util/opt
 /** 2010-11-04T01:42:54.657Z, the epoch of the original Snowflake and of the Java service, in Unix milliseconds. */
 export const DEFAULT_EPOCH = 1_288_834_974_657;
 
+/** A smaller one is in seconds by mistake, up to the year 3000; 0 is the epoch of Unix. */
+const MIN_EPOCH = 32_503_680_000;
+
 export interface BitLayoutOptions {
   /** Bits of the time field, in milliseconds since the epoch. */
   readonly timeBits: number;
@@ -61,6 +64,9 @@ export class BitLayout {
     if (sum > 63) throw invalid(`the bits add up to ${sum}; a positive 64-bit ID has at most 63`);
     if (!Number.isSafeInteger(epoch) || epoch < 0) {
       throw invalid(`the epoch must be a whole number of Unix milliseconds, 0 or more, not ${epoch}`);
+    }
+    if (epoch > 0 && epoch < MIN_EPOCH) {
+      throw invalid(`the epoch ${epoch} is before 1971 and looks like seconds; in milliseconds it is ${epoch * 1000}`);
     }
     this.timeBits = timeBits;
     this.workerBits = workerBits;

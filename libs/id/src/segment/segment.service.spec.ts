@@ -15,6 +15,20 @@ describe('SegmentService', () => {
     );
   });
 
+  it('warns once about a row whose name is no tag', async () => {
+    const warnings: unknown[] = [];
+    const ignore = (): void => undefined;
+    Logger.overrideLogger({ log: ignore, error: ignore, warn: (message: unknown) => warnings.push(message) });
+    const store = new InMemorySegmentStore();
+    store.put('order', 1n, 10);
+    store.put('订单', 1n, 10);
+    const service = new SegmentService(store, new FakeClock(), { database: { url: 'sqlite:unused', migrate: false } });
+    await service.start();
+    await service.generator.refresh.run();
+    expect(warnings).toEqual([expect.stringMatching(/^The row "订单" in leaf_alloc is not served: .*Rename the row/)]);
+    await service.stop();
+  });
+
   it('ends its give-back in time if the store does not respond', async () => {
     Logger.overrideLogger(false);
     const clock = new FakeClock();

@@ -12,6 +12,7 @@ import {
   reasonOf,
   SegmentIdGenerator,
   systemRandom,
+  TAG_RULE,
   withDefaults,
   withinDeadline,
   writeDurably,
@@ -53,6 +54,10 @@ export class SegmentService {
       onRefreshFailed: (error) => {
         this.logger.warn(`The tag refresh failed; the known tags stay in use: ${reasonOf(error)}`);
       },
+      onUnserved: (name) =>
+        this.logger.warn(
+          `The row ${JSON.stringify(name)} in leaf_alloc is not served: a tag has ${TAG_RULE}. Rename the row or delete it.`,
+        ),
     });
     this.hotTags = new HotTags(clock, DEFAULT_HOT_TAGS);
     this.hotTagsFile = options.hotTagsFile;

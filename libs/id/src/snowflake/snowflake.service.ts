@@ -61,6 +61,9 @@ export interface SnowflakeServiceSnapshot {
   readonly clockOffsetMs: number | undefined;
 }
 
+/** The latest date of JavaScript, in Unix milliseconds. */
+const MAX_DATE_MS = 8.64e15;
+
 /** Snowflake mode of a runtime: acquires a worker ID at the start and releases it at the stop. */
 export class SnowflakeService {
   readonly layout: BitLayout;
@@ -199,7 +202,12 @@ export class SnowflakeService {
           check?.offsetMs === undefined
             ? 'the clock was not compared'
             : `clock offset ${Math.round(check.offsetMs)} ms from the median of ${check.answered} compared`;
-        this.logger.log(`Worker ${workerId} of ${this.registry.description}; ${compared}.`);
+        const end = new Date(Math.min(this.layout.maxTimestamp, MAX_DATE_MS)).toISOString().split('T')[0];
+        this.logger.log(
+          `Worker ${workerId} of ${this.registry.description}; ${compared}; the layout has IDs up to ${end}.`,
+        );
+        const refusal = this.generator.refusal();
+        if (hasCode(refusal, 'LEAF_EPOCH_EXHAUSTED')) this.logger.error(reasonOf(refusal));
         this.reportDegraded();
       },
       onAcquireFailed: (error) => {

@@ -16,10 +16,16 @@ export interface ServerUrlRules {
 /** Scheme, user, hosts and the rest. */
 const PARTS = /^([a-z]+:\/\/)((?:[^/?#]*@)?)([^/?#@]*)(.*)$/is;
 
+/** What follows the hosts, where an `@` may be in the value of a parameter. */
+const DATABASE_FIRST = /^\/[^/?#@]*\?/;
+const NOT_ENCODED =
+  'has a user, password or database that is not percent-encoded: write # as %23, / as %2F, ? as %3F, @ as %40 and % as %25';
+
 /** @throws LeafError `LEAF_CONFIG_INVALID`, without the URL's secrets */
 export function parseServerUrl(text: string, rules: ServerUrlRules): ServerAddress {
   const [, scheme = '', user = '', places = '', rest = ''] = PARTS.exec(text) ?? [];
   const texts = places.split(',').map((place) => scheme + user + place + rest);
+  if (user === '' && rest.includes('@') && !DATABASE_FIRST.test(rest)) throw invalidUrl(NOT_ENCODED);
   if (!texts.every((one) => URL.canParse(one))) throw invalidUrl(`must be ${rules.example}`);
   const urls = texts.map((one) => new URL(one));
   const hosts = urls.map(({ hostname, port }) => ({
@@ -27,7 +33,7 @@ export function parseServerUrl(text: string, rules: ServerUrlRules): ServerAddre
     port: port === '' ? rules.port : Number(port),
   }));
   const [url, first] = [urls[0], hosts[0]];
-  const database = decodeURIComponent(url?.pathname.slice(1) ?? '');
+  const database = decoded(url?.pathname.slice(1) ?? '');
   if (url === undefined || first === undefined || hosts.some(({ host }) => host === '')) throw nameless(rules);
   if (database === '' || database.includes('/')) throw nameless(rules);
   const parameters = readParameters(url.searchParams, rules.parameters);
@@ -43,12 +49,21 @@ export function parseServerUrl(text: string, rules: ServerUrlRules): ServerAddre
   return {
     ...first,
     hosts,
-    username: decodeURIComponent(url.username),
-    password: decodeURIComponent(url.password),
+    username: decoded(url.username),
+    password: decoded(url.password),
     database,
     ...parameters,
     description: describe(`${scheme.toLowerCase()}${description}/${database}`, parameters),
   };
+}
+
+/** @throws LeafError `LEAF_CONFIG_INVALID` */
+function decoded(text: string): string {
+  try {
+    return decodeURIComponent(text);
+  } catch (cause) {
+    throw invalidUrl(NOT_ENCODED, cause);
+  }
 }
 
 function nameless({ example }: ServerUrlRules): LeafError {

@@ -46,6 +46,25 @@ describe('parameters of a database URL', () => {
   });
 
   it.each([
+    'u:secret#1@db/leaf',
+    'u:secret/1@db/leaf',
+    'u:secret?1@db/leaf',
+    'u:1#secret@db/leaf',
+    'u:secret%@db/leaf',
+  ])('%s is told to be percent-encoded', (rest) => {
+    const message = expect.stringMatching(/^(?!.*secret).*not percent-encoded: write # as %23/) as string;
+    for (const scheme of ['mysql', 'postgres']) {
+      expect(() => parseDatabaseUrl(`${scheme}://${rest}`)).toThrow(
+        expect.objectContaining({ code: 'LEAF_CONFIG_INVALID', message }),
+      );
+    }
+  });
+
+  it('an @ in a parameter is no password', () => {
+    expect(parseDatabaseUrl('mysql://db/leaf?passwordFile=/run/a@b')).toMatchObject({ passwordFile: '/run/a@b' });
+  });
+
+  it.each([
     ...['postgres://u:secret@h1,,h2/leaf', 'postgres://u:secret@h1:x,h2/leaf', 'postgres://u:secret@,h2/leaf'],
     ...['postgres://u:secret@h1,h2/leaf?socket=/run', 'mysql://u:secret@h1,h2/leaf', 'mysql://u:secret@h1:1,h2:2/leaf'],
     ...['postgres://u:secret@h1,h2', 'mysql://u@h/leaf?target_session_attrs=read-write'],

@@ -77,8 +77,8 @@ export function limitsOf(target: object | UrlParameters, given: ConnectionLimits
   return { ...given, ...times, connections };
 }
 
-export function invalidUrl(problem: string): LeafError {
-  return new LeafError('LEAF_CONFIG_INVALID', `The database URL ${problem}.`);
+export function invalidUrl(problem: string, cause?: unknown): LeafError {
+  return new LeafError('LEAF_CONFIG_INVALID', `The database URL ${problem}.`, { cause });
 }
 
 /** The other values that libpq supports are of no use to Leaf. */

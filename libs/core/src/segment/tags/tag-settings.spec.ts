@@ -24,6 +24,8 @@ describe('The settings of a tag', () => {
     [{ zone: 'UTC' }, 'zone requires reset'],
     [{ reset: 'daily', zone: 'Mars/Olympus' }, 'zone must be'],
     [{ reset: 'daily', zone: 'x'.repeat(65) }, 'zone must be'],
+    [{ reset: 'daily', zone: 'CST6CDT' }, 'not CST6CDT: it has several meanings'],
+    [{ reset: 'daily', zone: 'Etc/GMT+8' }, 'the opposite of the usual one'],
     [{ interleave, order: 'strict' }, 'interleave cannot be combined'],
     [{ interleave, reset: 'daily' }, 'interleave cannot be combined'],
     [{ interleave, max: 5n }, 'interleave cannot be combined'],
@@ -32,6 +34,11 @@ describe('The settings of a tag', () => {
     [{ interleave: { ...interleave, block: 0 } }, 'interleave.block'],
   ] as const)('cannot be %p', (settings, fault) => {
     expect(settingFault(settings)).toContain(fault);
+  });
+
+  it('of a row that exists keep a zone that a new tag may not have', () => {
+    const kind = { order: 'relaxed', reset: 'daily', zone: 'Etc/GMT+8', interleave: undefined };
+    expect(tagKind('a', kind)).toEqual(kind);
   });
 
   it('are refused if a row has invalid values', () => {

@@ -52,7 +52,7 @@ export function settingFault({ step, maxStep, max, ...kind }: TagLimits & Partia
   if (!isNil(maxStep) && !isWithin(maxStep, MAX_STEP)) return `maxStep must be a whole number from 1 to ${MAX_STEP}`;
   if (!isNil(maxStep) && step !== undefined && maxStep < step) return 'maxStep must not be less than step';
   if (!isNil(max) && (max < 1n || max >= MAX_ID)) return `max must be a whole number from 1 to ${MAX_ID - 1n}`;
-  return kindFault({ ...kind, max });
+  return kindFault({ ...kind, max }) ?? ambiguityOf(kind.zone);
 }
 
 function kindFault({ order, reset, zone, interleave, max }: Partial<TagKind> & TagLimits): string | undefined {
@@ -84,6 +84,13 @@ export function tagKind(tag: string, kind: Record<keyof TagKind, unknown>): TagK
     'LEAF_TAG_ROW_INVALID',
     `The row of tag "${tag}" in leaf_alloc is invalid: ${fault}. Correct its columns: docs/tags.md.`,
   );
+}
+
+/** Zones that a new tag may not have; rows that exist keep theirs. */
+function ambiguityOf(zone: string | undefined): string | undefined {
+  if (zone === undefined || zone === 'UTC' || (zone.includes('/') && !/^Etc\//i.test(zone))) return undefined;
+  const meaning = /^Etc\/GMT[+-]/i.test(zone) ? 'its sign is the opposite of the usual one' : 'it has several meanings';
+  return `zone must be UTC or name an area and a city, such as Asia/Shanghai or Europe/London, not ${zone}: ${meaning}`;
 }
 
 function isNil(value: unknown): value is null | undefined {
