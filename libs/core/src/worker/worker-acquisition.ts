@@ -8,7 +8,7 @@ import { isAnswerOf, isSameHistory, type OpenRegistry } from './registry-memory'
 import type { WorkerRegistryOptions, WorkerRegistryParts } from './registry-options';
 import { WorkerClaim } from './worker-claim';
 import { attemptsOf, type FileRecord, withAttempt } from './worker-file';
-import type { Choice } from './worker-policy';
+import type { Choice, Room } from './worker-policy';
 import type { StoredRegistry, StoredWorker } from './worker-store';
 
 /** The inputs of an acquisition. */
@@ -18,6 +18,7 @@ export interface AcquisitionContext {
   readonly claims: ClaimContext;
   readonly holder: LeaseHolder;
   readonly wait: Wait;
+  readonly room: Room | undefined;
   /** The content of the worker file at the start; undefined if there is none. */
   readonly found: FileRecord | undefined;
   /** Whether our clock was compared with others and is correct. */
@@ -95,13 +96,13 @@ export class WorkerAcquisition {
   }
 
   private choices(): AsyncIterable<Choice> {
-    const { parts, options, claims, holder, clockCompared } = this.context;
+    const { parts, options, claims, holder, clockCompared, room } = this.context;
     const { store, policy, random } = parts;
     const { instance, leaseId } = holder;
     const ofFile = this.fileRecord?.registry === claims.description ? this.fileRecord.workerId : undefined;
     const { maxWorkerId } = options;
     return policy.choices({
-      ...{ store, instance, leaseId, maxWorkerId, clockCompared, random },
+      ...{ store, instance, leaseId, maxWorkerId, clockCompared, random, room },
       previous: holder.previous ?? ofFile,
       now: this.now(),
     });

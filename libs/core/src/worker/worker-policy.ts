@@ -6,6 +6,13 @@ import type { StoredWorker, WorkerStore } from './worker-store';
 /** The next candidate: a record to replace, or a worker ID to create (`undefined`: the next number of the store). */
 export type Choice = { readonly take: StoredWorker } | { readonly create: number | undefined };
 
+/**
+ * How many of the free worker IDs a holder may take, at least 1, given all records.
+ *
+ * @throws LeafError `LEAF_WORKERS_USED_UP`
+ */
+export type Room = (records: readonly StoredWorker[]) => number;
+
 export interface ChoiceContext {
   readonly store: WorkerStore;
   readonly instance: Instance;
@@ -19,6 +26,8 @@ export interface ChoiceContext {
   /** Whether this server's clock was compared with others and is correct. */
   readonly clockCompared: boolean;
   readonly random: RandomSource;
+  /** Without it, the holder may take every free worker ID. */
+  readonly room?: Room | undefined;
 }
 
 /** The longest settings that a server of the registry may have, in milliseconds. */

@@ -16,6 +16,7 @@ import {
 } from './registry-options';
 import { WorkerAcquisition } from './worker-acquisition';
 import { WorkerClaim } from './worker-claim';
+import type { Room } from './worker-policy';
 import type { Peer, StoredWorker } from './worker-store';
 
 /** Time limit for a time request to another server, in milliseconds. */
@@ -77,13 +78,19 @@ export class WorkerRegistry {
    * detect a running server with the same address.
    *
    * @param horizonMs how far ahead of the clock to reserve time, in milliseconds
+   * @param room without it, every free worker ID of a pool may be taken
    * @throws LeafError `LEAF_CLOCK_OFFSET`, `LEAF_CLOCK_BEHIND`, `LEAF_LAYOUT_MISMATCH`, `LEAF_REGISTRY_MISMATCH`,
    *   `LEAF_WORKER_HELD`, `LEAF_WORKERS_USED_UP`, `LEAF_REGISTRY_UNREACHABLE`, or the errors of the store
    */
-  async acquire(holder: LeaseHolder, wait: Wait, horizonMs = this.options.horizonMs): Promise<WorkerClaim> {
+  async acquire(
+    holder: LeaseHolder,
+    wait: Wait,
+    horizonMs = this.options.horizonMs,
+    room?: Room,
+  ): Promise<WorkerClaim> {
     const { parts, claims } = this;
     const options = { ...this.options, horizonMs };
-    const context = { parts, options, claims, holder, wait, found: await parts.file?.open(holder.instance) };
+    const context = { parts, options, claims, holder, wait, room, found: await parts.file?.open(holder.instance) };
     let failures = 0;
     for (;;) {
       try {

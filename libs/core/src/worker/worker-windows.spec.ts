@@ -105,7 +105,7 @@ describe('WorkerWindows', () => {
 
   it('releases both worker IDs of a lease when the write of a lost request came late', async () => {
     const late = await acquireLate();
-    const second = server(2);
+    const second = server(2, { most: 1000 });
     const { window } = await second.windows.issue(LEASE, 'billing', MINUTE);
     await late.apply();
     const longer = await second.windows.extend(LEASE, HOUR, window.workerId);
@@ -189,6 +189,8 @@ describe('WorkerWindows', () => {
     const outcomes = await Promise.allSettled(asked);
     expect(outcomes.filter(({ status }) => status === 'fulfilled').length).toBeLessThanOrEqual(3);
     expect((await first.windows.list()).length).toBeLessThanOrEqual(3);
+    // Also those that were refused: the other worker IDs are left to servers.
+    expect([...workers.records.keys()].filter((workerId) => workerId !== first.rig.workerId).length).toBe(3);
   });
 
   it('leaves a quarter of the worker IDs to servers', async () => {

@@ -210,10 +210,12 @@ export class WorkerWindows {
   }
 
   private async acquire(lease: string, name: string, windowMs: number): Promise<WorkerWindow | undefined> {
-    if (this.reserved(await this.registry.records()) >= this.most) throw windowsUsedUp(this.most);
+    this.room(await this.registry.records());
     const holder = new WindowHolder(lease, name, this.server);
     const refuse = (_ms: number, reason: Error): Promise<never> => Promise.reject(reason);
-    const claim = await this.registry.acquire(holder, refuse, windowMs).catch(asConflict);
+    const claim = await this.registry
+      .acquire(holder, refuse, windowMs, (records) => this.room(records))
+      .catch(asConflict);
     const written = holder.attempted;
     // Two requests with one lease, at two servers, may both have found nothing: only one of their windows may be used.
     const records = await this.registry.records();
@@ -225,6 +227,16 @@ export class WorkerWindows {
     if (own !== undefined) await this.registry.withdraw(own.stored, claim.floor);
     if (isTooMany) throw windowsUsedUp(this.most);
     return undefined;
+  }
+
+  /**
+   * How many windows may still be acquired. Requests that come at the same time compete for as many worker IDs, and
+   * leave the other ones to servers.
+   */
+  private room(records: readonly StoredWorker[]): number {
+    const left = this.most - this.reserved(records);
+    if (left <= 0) throw windowsUsedUp(this.most);
+    return left;
   }
 
   /** How many worker IDs nobody else can acquire now because of windows, also of those that were released early. */

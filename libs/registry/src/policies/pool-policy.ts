@@ -25,18 +25,22 @@ export class PoolPolicy extends WorkerPolicy {
   }
 
   async *choices(context: ChoiceContext): AsyncIterable<Choice> {
-    const { store, leaseId, maxWorkerId, now, clockCompared, random } = context;
+    const { store, leaseId, maxWorkerId, now, clockCompared, random, room } = context;
     const size = poolSize(maxWorkerId);
     // An earlier layout with more worker bits may have left records above the pool size.
-    const records = (await store.list()).filter(({ workerId }) => workerId < size);
+    const listed = await store.list();
+    const records = listed.filter(({ workerId }) => workerId < size);
     yield* records.filter(({ record }) => record.leaseId === leaseId && !record.free).map((take) => ({ take }));
-    const free = records.filter((stored) => isFree(stored, now));
+    const most = room?.(listed) ?? size;
+    const free = leastRecent(records.filter((stored) => isFree(stored, now))).slice(0, most);
     const taken = new Set(records.map(({ workerId }) => workerId));
-    const unused = Array.from({ length: size }, (_, workerId) => workerId).filter((workerId) => !taken.has(workerId));
+    const unused = Array.from({ length: size }, (_, workerId) => workerId)
+      .filter((workerId) => !taken.has(workerId))
+      .slice(0, most - free.length);
     if (free.length + unused.length > 0) {
       yield* free.filter(({ workerId }) => workerId === this.preferredWorkerId).map((take) => ({ take }));
       yield* unused.filter((workerId) => workerId === this.preferredWorkerId).map((create) => ({ create }));
-      yield* longestUnused(free, random).map((take) => ({ take }));
+      yield* mixed(free, random).map((take) => ({ take }));
       yield* shuffled(unused, random)
         .slice(0, TRIES_PER_LOOK)
         .map((create) => ({ create }));
@@ -44,7 +48,7 @@ export class PoolPolicy extends WorkerPolicy {
     }
     const expired = records.filter((stored) => isExpired(stored, now));
     if (expired.length === 0 || !clockCompared) throw usedUp(store.description, records, size, expired.length);
-    yield* longestUnused(expired, random).map((take) => ({ take }));
+    yield* mixed(leastRecent(expired).slice(0, most), random).map((take) => ({ take }));
   }
 
   usage(records: readonly StoredWorker[], maxWorkerId: number, now: number): WorkerUsage {
@@ -66,9 +70,13 @@ function isExpired({ record: { free, ceiling } }: StoredWorker, now: number): bo
   return !free && ceiling + MARGIN_MS < now;
 }
 
-/** The records in random order, the least recently used half first. */
-function longestUnused(records: readonly StoredWorker[], random: RandomSource): StoredWorker[] {
-  const sorted = [...records].sort((a, b) => a.record.ceiling - b.record.ceiling);
+/** The least recently used ones first: all holders that may take only some of them see the same ones. */
+function leastRecent(records: readonly StoredWorker[]): StoredWorker[] {
+  return [...records].sort((a, b) => a.record.ceiling - b.record.ceiling || a.workerId - b.workerId);
+}
+
+/** The records in random order, the first half first. */
+function mixed(sorted: readonly StoredWorker[], random: RandomSource): StoredWorker[] {
   const half = Math.ceil(sorted.length / 2);
   return [...shuffled(sorted.slice(0, half), random), ...shuffled(sorted.slice(half), random)].slice(0, TRIES_PER_LOOK);
 }

@@ -12,7 +12,7 @@ const LIVENESS = ['lost', 'outage', 'high ceiling'];
 export const RULES = [
   {
     rule: 'R1',
-    seed: 316,
+    seed: 660,
     what: 'issues above the recorded ceiling',
     file: `${CORE}/snowflake/snowflake-generator.ts`,
     find: 'if (timestamp > this.window.ceiling) return CEILING;',
@@ -48,7 +48,7 @@ export const RULES = [
   },
   {
     rule: 'R5',
-    seed: 53,
+    seed: 73,
     what: 'newcomers do not wait in a young registry',
     file: `${CORE}/worker/registry-memory.ts`,
     find: 'if (watched < graceMs) return graceMs - watched;',
@@ -84,7 +84,7 @@ export const RULES = [
   },
   {
     rule: 'R9',
-    seed: 35,
+    seed: 55,
     what: 'a report does not lower the ceiling',
     file: `${CORE}/worker/worker-lease.ts`,
     find: 'const ceiling = Math.max(this.holder.newest(), claim.floor, clock.now() + this.registry.options.horizonMs);',
@@ -131,7 +131,7 @@ export const RULES = [
   },
   {
     rule: 'W1',
-    seed: 90,
+    seed: 82,
     what: 'the first timestamp of a window is not in its record',
     file: `${CORE}/worker/window-holder.ts`,
     find: ': { lease, from: Number(from), holder',
@@ -140,7 +140,7 @@ export const RULES = [
   },
   {
     rule: 'W2',
-    seed: 68,
+    seed: 552,
     what: 'a repeated request is answered without a write',
     file: `${CORE}/worker/worker-windows.ts`,
     find: 'return { window: await this.raise(known, windowMs), isNew: false };',
@@ -167,7 +167,7 @@ export const RULES = [
   },
   {
     rule: 'W5',
-    seed: 14,
+    seed: 90,
     what: 'a release leaves an end below what was used',
     file: `${CORE}/worker/worker-windows.ts`,
     find: 'Math.min(until, Math.max(from - 1, newest))',
