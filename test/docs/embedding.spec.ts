@@ -1,33 +1,17 @@
 import 'reflect-metadata';
-import { readFileSync } from 'node:fs';
-import { join } from 'node:path';
-import { compileFunction } from 'node:vm';
-import { transformSync } from '@swc/core';
 import { Logger } from '@nestjs/common';
+import { evaluate, namedBlocksOf, readPage } from '../support/pages';
 import { makeDataDirectory, removeDataDirectory } from '../support/servers/data-directory';
 import { typeErrors } from '../support/type-errors';
 
-const page = readFileSync(join(__dirname, '../../docs/embedding.md'), 'utf8');
-/** The programs of the page, by the name in their first line. */
-const programs = new Map(
-  [...page.matchAll(/^```ts\n\/\/ (\S+)\.ts\n(.*?)^```/gms)].map(([, name = '', text = '']) => [name, text]),
-);
+const programs = namedBlocksOf(readPage('docs/embedding.md'), 'ts');
 
 /** Runs a program of the page; returns what it writes. */
 async function run(name: string): Promise<unknown[][]> {
-  const { code } = transformSync(programs.get(name) ?? '', {
-    jsc: {
-      parser: { syntax: 'typescript', decorators: true },
-      transform: { legacyDecorator: true },
-      target: 'es2022',
-    },
-    module: { type: 'commonjs' },
-  });
   const written: unknown[][] = [];
-  const exported: { main?: () => Promise<void> } = {};
-  const globals = { require, exports: exported, console: { log: (...values: unknown[]) => written.push(values) } };
-  (compileFunction(code, Object.keys(globals)) as (...values: unknown[]) => void)(...Object.values(globals));
-  await exported.main!();
+  const log = (...values: unknown[]): void => void written.push(values);
+  const program = evaluate(programs.get(`${name}.ts`)!, { console: { log } }) as { main(): Promise<void> };
+  await program.main();
   return written;
 }
 
@@ -46,7 +30,7 @@ describe('docs/embedding.md', () => {
   });
 
   it('shows programs that compile', () => {
-    const errors = typeErrors([...programs.values(), `${programs.get('segment')!}\nvoid main(1);`]);
+    const errors = typeErrors([...programs.values(), `${programs.get('segment.ts')!}\nvoid main(1);`]);
     expect(errors.pop()).toHaveLength(1);
     expect(errors).toEqual([[], [], []]);
   });

@@ -2,13 +2,14 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { ROOT } from '../support/build';
 
-/** What users of the Java service read, in English and in Chinese. */
+/** What newcomers and users of the Java service read, in English and in Chinese. */
 const PAIRS: [english: string, chinese: string][] = [
   ['README.md', 'README.zh.md'],
   ['docs/operations/backup.md', 'docs/zh/backup.md'],
-  ...['quick-start', 'configuration', 'moving-from-java-leaf', 'faq', 'troubleshooting', 'glossary'].map(
-    (name): [string, string] => [`docs/${name}.md`, `docs/zh/${name}.md`],
-  ),
+  ...[
+    ...['quick-start', 'first-id-in-nest', 'moving-from-auto-increment', 'moving-from-java-leaf'],
+    ...['configuration', 'faq', 'troubleshooting', 'glossary'],
+  ].map((name): [string, string] => [`docs/${name}.md`, `docs/zh/${name}.md`]),
 ];
 const CODE_BLOCK = /^ *```.*?^ *```$/gms;
 const CODE = /`[^`]+`/g;

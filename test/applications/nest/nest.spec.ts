@@ -1,29 +1,24 @@
-import { copyFile, mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { copyFile, mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import ts from 'typescript';
 import { ROOT } from '../../support/build';
 import { freePort } from '../../support/free-port';
-import { command, install, installPrograms, pack, writeJson } from '../../support/packages';
+import { command, pack, writeJson } from '../../support/packages';
+import { blocksOf, namedBlocksOf, readPage } from '../../support/pages';
+import { type MariadbServer, startMariadb } from '../../support/servers/mariadb';
+import { type PostgresServer, startPostgres } from '../../support/servers/postgres';
+import { stepsOf, Terminal } from '../../support/terminal';
+import { until } from '../../support/until';
 
 const LIMIT_MS = 900_000;
-const PACKAGES = [
-  '@leaf-ids/core',
-  '@leaf-ids/id',
-  '@leaf-ids/nest',
-  '@types/jest',
-  '@types/node',
-  'libsql',
-  'mysql2',
-  'rxjs',
-];
-const NEST = ['common', 'core', 'platform-fastify', 'schedule', 'testing', 'typeorm'].map((name) => `@nestjs/${name}`);
-/** Not installed in this repository. */
-const OTHERS = ['@nestjs/platform-express@12', '@nestjs/microservices@12'];
-/** The packages of an earlier Nest with other version numbers than Nest itself. */
-const EARLIER = {
-  '10': ['@nestjs/schedule@4', '@nestjs/typeorm@10', 'typeorm@0.3'],
-  '11': ['@nestjs/schedule@6', '@nestjs/typeorm@11', 'typeorm@1'],
-};
+const PAGE = readPage('docs/first-id-in-nest.md');
+const COMPILER = join(ROOT, 'node_modules/.bin/tsc');
+const JEST = join(ROOT, 'node_modules/jest/bin/jest.js');
+/** What an application has before it installs Leaf. */
+const NEST = ['common', 'core', 'microservices', 'platform-express', 'platform-fastify', 'testing'];
+const OTHERS = { 'reflect-metadata': '0.2', rxjs: '7', mysql2: '3', pg: '8', '@types/jest': '30', '@types/node': '20' };
+const MAJORS = ['10', '11', '12'] as const;
 const APPLICATIONS = [
   ['12', 'express'],
   ['12', 'fastify'],
@@ -49,35 +44,27 @@ interface Result {
 }
 
 let directory: string;
-/** The one on Nest 12. */
-let folder: string;
-let tarballs: Map<string, string>;
+const folderOf = (nest: string): string => join(directory, `nest-${nest}`);
 
-/** Installs an earlier Nest in a folder of its own. */
-async function installEarlier(nest: keyof typeof EARLIER): Promise<void> {
-  const earlier = join(directory, nest);
-  await mkdir(earlier);
-  await writeJson(join(earlier, 'package.json'), { name: 'earlier', private: true });
-  const names = ['common', 'core', 'microservices', 'platform-express', 'platform-fastify', 'testing'];
-  const own = names.map((name) => `@nestjs/${name}@${nest}`);
-  const leaf = [...tarballs].flatMap(([name, file]) => (/\/(cli|client|orm)$/.test(name) ? [] : [file]));
-  const others = ['libsql', 'mysql2', 'reflect-metadata@0.2', 'rxjs@7'];
-  await install(earlier, [...leaf, ...own, ...EARLIER[nest], ...others]);
+/** An application as `nest new` makes it, with the line of the page for its version. */
+async function installApplication(nest: string): Promise<void> {
+  const folder = folderOf(nest);
+  await mkdir(folder);
+  const dependencies = { ...Object.fromEntries(NEST.map((name) => [`@nestjs/${name}`, nest])), ...OTHERS };
+  const scripts = { start: 'node dist/main.js' };
+  await writeJson(join(folder, 'package.json'), { name: 'application', private: true, scripts, dependencies });
+  const lines = stepsOf(blocksOf(PAGE, 'sh')[0]!).filter(({ shown }) => shown === `Nest ${nest}`);
+  expect(lines).toHaveLength(1);
+  const terminal = await Terminal.open(folder, { npm_config_ignore_scripts: 'true' });
+  await terminal.run(lines[0]!.command);
+  await terminal.close();
 }
 
 beforeAll(async () => {
   directory = await mkdtemp(join(tmpdir(), 'leaf-nest-'));
-  tarballs = await pack(join(directory, 'tarballs'));
-  const programs = join(directory, 'programs');
-  folder = join(programs, 'application');
-  await mkdir(folder, { recursive: true });
-  const dependencies = Object.fromEntries(
-    [...PACKAGES, ...NEST, 'reflect-metadata', 'typeorm'].map((name) => [name, '*']),
-  );
-  await writeJson(join(folder, 'package.json'), { name: 'application', private: true, dependencies });
-  await installPrograms(programs, ['application'], [...tarballs.values(), ...OTHERS]);
-  await installEarlier('10');
-  await installEarlier('11');
+  await mkdir(join(directory, 'leaf'));
+  await pack(join(directory, 'leaf/dist-packages'));
+  for (const nest of MAJORS) await installApplication(nest);
 }, LIMIT_MS);
 afterAll(() => rm(directory, { recursive: true, force: true }));
 
@@ -85,7 +72,7 @@ describe.each(APPLICATIONS)('An application on Nest %s and %s', (nest, platform)
   let result: Result;
 
   beforeAll(async () => {
-    const home = nest === '12' ? folder : join(directory, nest);
+    const home = folderOf(nest);
     await copyFile(join(__dirname, 'programs/application.mjs'), join(home, 'application.mjs'));
     const output = await command('node', ['application.mjs', platform, String(await freePort())], home);
     result = JSON.parse(output) as Result;
@@ -139,26 +126,104 @@ describe.each(APPLICATIONS)('An application on Nest %s and %s', (nest, platform)
   });
 });
 
-it.each(['node10', 'nodenext'])(
-  'The programs of docs/testing.md compile with moduleResolution %s',
-  async (resolution) => {
-    const page = await readFile(join(ROOT, 'docs/testing.md'), 'utf8');
-    const programs = [...page.matchAll(/^```ts\n\/\/ (\S+\.ts)\n(.*?)^```/gms)];
-    for (const [, name = '', text = ''] of programs) await writeFile(join(folder, name), text);
-    const module = resolution === 'node10' ? 'commonjs' : resolution;
-    const flags = [
-      '--module',
-      module,
-      '--moduleResolution',
-      resolution,
-      '--ignoreDeprecations',
-      '6.0',
-      '--target',
-      'es2022',
-    ];
-    const decorators = ['--experimentalDecorators', '--emitDecoratorMetadata', '--types', 'node,jest'];
-    const files = programs.map(([, name = '']) => name);
-    const compiler = join(ROOT, 'node_modules/.bin/tsc');
-    await command(compiler, ['--noEmit', '--strict', '--skipLibCheck', ...flags, ...decorators, ...files], folder);
-  },
+/** Compiles programs into the folder `dist`. */
+async function compile(folder: string, programs: ReadonlyMap<string, string>, resolution: string): Promise<void> {
+  for (const [name, text] of programs) await writeFile(join(folder, name), text);
+  const module = resolution === 'node10' ? 'commonjs' : resolution;
+  const flags = ['--module', module, '--moduleResolution', resolution, '--ignoreDeprecations', '6.0'];
+  const others = ['--target', 'es2022', '--outDir', 'dist', '--strict', '--skipLibCheck', '--types', 'node,jest'];
+  const decorators = ['--experimentalDecorators', '--emitDecoratorMetadata'];
+  await command(COMPILER, [...flags, ...others, ...decorators, ...programs.keys()], folder);
+}
+
+it.each(['node10', 'nodenext'])('The programs of docs/testing.md compile with moduleResolution %s', (resolution) =>
+  compile(folderOf('12'), namedBlocksOf(readPage('docs/testing.md'), 'ts'), resolution),
 );
+
+describe.each(MAJORS)('docs/first-id-in-nest.md on Nest %s', (nest) => {
+  const programs = namedBlocksOf(PAGE, 'ts');
+  const [, start = '', calls = ''] = blocksOf(PAGE, 'sh');
+  let port: string;
+
+  beforeAll(async () => {
+    port = String(await freePort());
+    // With the entity, the application starts with the other module.
+    const main = programs
+      .get('main.ts')!
+      .replaceAll('AppModule', 'OrdersModule')
+      .replace('app.module', 'orders.module');
+    const postgres = programs.get('orders.module.ts')!.replace("'mysql'", "'postgres'");
+    const files = new Map(programs).set('entity.ts', main).set('postgres/orders.module.ts', postgres);
+    await mkdir(join(folderOf(nest), 'postgres'), { recursive: true });
+    await compile(folderOf(nest), files.set('postgres/entity.ts', main), 'node10');
+  });
+
+  it('has programs and commands that run here', () => {
+    expect([...programs.keys()]).toEqual(['app.module.ts', 'main.ts', 'app.spec.ts', 'orders.module.ts']);
+    expect(blocksOf(PAGE, 'ts')).toHaveLength(programs.size);
+    expect(blocksOf(PAGE, 'sh')).toHaveLength(3);
+  });
+
+  it('issues IDs from a file, and continues after a stop', async () => {
+    const terminal = await Terminal.open(folderOf(nest), { PORT: port });
+    await terminal.run(start);
+    await terminal.shows('Nest application successfully started');
+    for (const { command: line, shown } of stepsOf(calls)) {
+      expect((await terminal.run(line.replace('3000', port))).trim()).toBe(shown);
+    }
+    await terminal.run('kill %1; wait %1 || true');
+    await terminal.run(start);
+    await until('the second start', () => healthy(port));
+    expect(await terminal.run(stepsOf(calls)[0]!.command.replace('3000', port))).toBe('{"id":"2"}');
+    await terminal.close();
+  });
+
+  describe('on database servers', () => {
+    let servers: [MariadbServer, PostgresServer];
+
+    beforeAll(async () => (servers = await Promise.all([startMariadb(), startPostgres()])));
+    afterAll(() => Promise.all(servers.map((server) => server.stop())));
+
+    it('passes its tests within the time limit of Jest', async () => {
+      const urls = await Promise.all(servers.map((server) => server.createDatabase()));
+      for (const url of ['sqlite::memory:', ...urls]) await runSpec(folderOf(nest), nest, url);
+    });
+
+    it('fills the key of an entity', async () => {
+      const folders = ['dist', 'dist/postgres'];
+      for (const [index, server] of servers.entries()) {
+        const env = { PORT: port, DATABASE_URL: await server.createDatabase() };
+        const terminal = await Terminal.open(folderOf(nest), env);
+        await terminal.run(`node ${folders[index]}/entity.js &`);
+        await terminal.shows('Nest application successfully started');
+        const answer = await terminal.run(`curl -X POST http://127.0.0.1:${port}/orders`);
+        expect(JSON.parse(answer)).toEqual({ id: '1', customer: 'Ada' });
+        await terminal.close();
+      }
+    });
+  });
+});
+
+async function healthy(port: string): Promise<boolean> {
+  return fetch(`http://127.0.0.1:${port}/health`).then(
+    ({ ok }) => ok,
+    () => false,
+  );
+}
+
+/** Runs the test of the page with the settings of Jest for this version of Nest. */
+async function runSpec(folder: string, nest: string, url: string): Promise<void> {
+  const isEsm = nest === '12';
+  if (isEsm) {
+    for (const name of ['app.module', 'app.spec']) {
+      const options = { target: ts.ScriptTarget.ES2022, experimentalDecorators: true, emitDecoratorMetadata: true };
+      const compilerOptions = { ...options, module: ts.ModuleKind.ESNext };
+      const { outputText } = ts.transpileModule(namedBlocksOf(PAGE, 'ts').get(`${name}.ts`)!, { compilerOptions });
+      await writeFile(join(folder, `${name}.mjs`), outputText.replaceAll("'./app.module'", "'./app.module.mjs'"));
+    }
+  }
+  const terminal = await Terminal.open(folder, { DATABASE_URL: url });
+  const flags = `--rootDir . --testMatch '**/${isEsm ? 'app.spec.mjs' : 'dist/app.spec.js'}'`;
+  await terminal.run(`node ${isEsm ? '--experimental-vm-modules ' : ''}${JEST} ${flags}`);
+  await terminal.close();
+}
