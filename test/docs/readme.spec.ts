@@ -1,21 +1,20 @@
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { compileFunction } from 'node:vm';
-import { transformSync } from '@swc/core';
+import { Logger } from '@nestjs/common';
+import { ROOT } from '../support/build';
+import { blocksOf, evaluate, readPage } from '../support/pages';
 import { typeErrors } from '../support/type-errors';
 
-const root = join(__dirname, '../..');
-const readme = readFileSync(join(root, 'README.md'), 'utf8');
-
-function blocks(language: string): string[] {
-  return [...readme.matchAll(new RegExp(`^\`\`\`${language}\\n(.*?)^\`\`\``, 'gms'))].map(([, text]) => text as string);
-}
+const readme = readPage('README.md');
 
 describe('README', () => {
   let directory: string;
   const home = process.cwd();
 
+  beforeAll(() => {
+    Logger.overrideLogger(false);
+  });
   beforeEach(() => {
     directory = mkdtempSync(join(tmpdir(), 'leaf-readme-'));
     process.chdir(directory);
@@ -27,21 +26,27 @@ describe('README', () => {
   });
 
   it('has scripts behind its commands', () => {
-    const commands = blocks('sh').map((block) => block.trim());
-    expect(commands.slice(0, 2)).toEqual(['npm ci && npm start', 'npm ci && npm test']);
-    const { version, scripts, bin } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as {
+    const { version, scripts, bin } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')) as {
       version: string;
       scripts: Record<string, string>;
       bin: Record<string, string>;
     };
-    expect(Object.keys(scripts)).toEqual(expect.arrayContaining(['start', 'test', 'check', 'build']));
+    expect(blocksOf(readme, 'sh')[0]).toBe('npm ci && npm start\n');
+    expect(Object.keys(scripts)).toEqual(expect.arrayContaining(['start', 'test', 'check', 'build', 'pack']));
     expect(readme).toContain(bin['leaf-server']);
     expect(readme).toContain(`Version ${version} `);
     expect(readme.split('\n').length).toBeLessThanOrEqual(130);
   });
 
+  it('gives figures of speed that bench/README.md has', () => {
+    const [, rate = '', ratio = ''] = /issued ([\d,]+) segment IDs per second [^:]*: ([\d.]+) of/.exec(readme) ?? [];
+    const bench = readPage('bench/README.md');
+    expect(bench).toMatch(new RegExp(`That run reached [^.]* and ${rate} segment IDs per second`));
+    expect(bench).toMatch(new RegExp(`^\\| one segment ID .*\\| +${ratio} \\|$`, 'm'));
+  });
+
   it('shows a program that compiles', () => {
-    const program = blocks('ts')[0]!;
+    const program = blocksOf(readme, 'ts')[0]!;
     const broken = program.replace('service.snowflake()', 'service.snowflakes()');
     const [errors, errorsOfBroken] = typeErrors([program, broken]);
     expect(errors).toEqual([]);
@@ -49,23 +54,9 @@ describe('README', () => {
   });
 
   it('shows a program that runs', async () => {
-    const { code } = transformSync(blocks('ts')[0]!, {
-      jsc: {
-        parser: { syntax: 'typescript', decorators: true },
-        transform: { legacyDecorator: true },
-        target: 'es2022',
-      },
-      module: { type: 'commonjs' },
-    });
-    const log = jest.spyOn(console, 'log').mockReturnValue();
-    try {
-      const exported: { main?: () => Promise<void> } = {};
-      const program = compileFunction(code, ['require', 'exports', 'console']) as (...given: unknown[]) => void;
-      program(require, exported, console);
-      await exported.main!();
-      expect(log.mock.calls).toEqual([[1n, expect.any(BigInt)]]);
-    } finally {
-      log.mockRestore();
-    }
+    const log = jest.fn();
+    const program = evaluate(blocksOf(readme, 'ts')[0]!, { console: { log } }) as { main(): Promise<void> };
+    await program.main();
+    expect(log.mock.calls).toEqual([[1n, expect.any(BigInt)]]);
   });
 });
