@@ -1,5 +1,5 @@
 // node scripts/release.mjs <version> [--dry-run]: sets the version in all manifests, the address of the repository in those
-// of the packages, and the release date in CHANGELOG.md; commits and tags. Does not push. For publishing, see
+// of the packages and links to it in their READMEs, and the release date in CHANGELOG.md; commits and tags. Does not push. For publishing, see
 // docs/publishing.md.
 import { execFileSync } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';
@@ -29,6 +29,10 @@ const edits = new Map([['CHANGELOG.md', changelog.replace(heading, `## ${version
 const manifests = run('git', 'ls-files', ':(glob)**/package.json').split('\n');
 const own = new Set(manifests.map((file) => JSON.parse(readFileSync(file, 'utf8')).name));
 for (const file of manifests) edit(file, (text) => described(JSON.parse(text), dirname(file)));
+for (const file of run('git', 'ls-files', ':(glob)libs/*/README.md', 'migrations/README.md')
+  .split('\n')
+  .filter(Boolean))
+  edit(file, linked);
 const imageFiles = run('git', 'ls-files', 'deploy', 'docs/*.md').split('\n');
 for (const file of imageFiles)
   edit(file, (text) => text.replaceAll(`leaf-server:${manifest.version}`, `leaf-server:${version}`));
@@ -66,6 +70,12 @@ function described(found, folder) {
     found.homepage = `${repository}/tree/main/${folder}#readme`;
   }
   return `${JSON.stringify(found, undefined, 2)}\n`;
+}
+
+/** READMEs of packages are read outside the repository: the pages that they name become links to this version. */
+function linked(text) {
+  const named = /\[?`((?:docs|examples)\/[\w./#-]+)`(?:\]\([^)]*\))?/g;
+  return text.replaceAll(named, (_, path) => `[\`${path}\`](${repository}/blob/${tag}/${path})`);
 }
 
 /** The address of a repository for browsers; undefined for a folder of this machine. */

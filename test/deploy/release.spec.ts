@@ -103,6 +103,23 @@ describe('npm run release', () => {
     },
   );
 
+  it('links the pages that the READMEs of packages name to the version', async () => {
+    const readme = join(directory, 'libs/b/README.md');
+    await writeFile(readme, 'See `docs/a.md#b`, `examples/one` and `leaf`.\n');
+    await commitAll();
+    await release('1.1.0');
+    const links = (version: string): string => {
+      const url = `https://github.com/owner/leaf/blob/v${version}`;
+      return `See [\`docs/a.md#b\`](${url}/docs/a.md#b), [\`examples/one\`](${url}/examples/one) and \`leaf\`.\n`;
+    };
+    expect(await readFile(readme, 'utf8')).toBe(links('1.1.0'));
+    const changelog = await readFile(join(directory, 'CHANGELOG.md'), 'utf8');
+    await writeFile(join(directory, 'CHANGELOG.md'), `${changelog}\n## 1.2.0 (unreleased)\n\nMore.\n`);
+    await commitAll();
+    await release('1.2.0');
+    expect(await readFile(readme, 'utf8')).toBe(links('1.2.0'));
+  });
+
   it.each(['/srv/leaf', '../leaf.git', undefined])(
     'refuses the remote %s, which packages cannot name',
     async (remote) => {

@@ -1,7 +1,11 @@
 import { cp, mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import ts from 'typescript';
 import { ensureBuilt, ROOT } from '../../support/build';
+import { freePorts } from '../../support/free-port';
+import { PackageRegistry } from '../../support/package-registry';
+import { blocksOf, readPage } from '../../support/pages';
 import { BuiltServer, BuiltServers } from '../../support/servers/built-server';
 import { launch } from '../../support/servers/launch';
 import { call, text } from '../../support/http/http';
@@ -18,10 +22,11 @@ import {
   undeclaredImports,
   writeJson,
 } from '../../support/packages';
+import { makeClone, stepsOf, Terminal } from '../../support/terminal';
 import { until } from '../../support/until';
 
-/** npm may have to fetch what the applications need. */
-const LIMIT_MS = 300_000;
+/** npm may have to fetch what the applications need, on a busy machine. */
+const LIMIT_MS = 900_000;
 const FRESH = ['@nestjs/common', '@nestjs/core', 'libsql', 'reflect-metadata', 'rxjs', '@types/node'];
 /**
  * Peers that no import names: the application hands its registry over, TypeORM loads one, a child process the other.
@@ -34,13 +39,16 @@ const LOADED_BY_NAME: Record<string, readonly string[]> = {
 const EXAMPLES = ['order-service', 'remote-client'];
 
 let directory: string;
+let clone: string;
 let tarballs: Map<string, string>;
 
 beforeAll(async () => {
+  await ensureBuilt();
   directory = await mkdtemp(join(tmpdir(), 'leaf-packages-'));
-  tarballs = await pack(join(directory, 'tarballs'));
+  clone = await makeClone();
+  tarballs = await pack(join(clone, 'dist-packages'));
 }, LIMIT_MS);
-afterAll(() => rm(directory, { recursive: true, force: true }));
+afterAll(() => Promise.all([directory, clone].map((folder) => rm(folder, { recursive: true, force: true }))));
 
 it('there is a package of each library', () => {
   const names = ['cli', 'client', 'core', 'id', 'migrations', 'nest', 'orm', 'persistence', 'registry'];
@@ -182,8 +190,7 @@ describe('programs', () => {
 
   it('the one of the README compiles and runs', async () => {
     const folder = join(programs, 'fresh');
-    const readme = await readFile(join(ROOT, 'README.md'), 'utf8');
-    const program = /^```ts\n(.*?)^```/ms.exec(readme)![1]!;
+    const [program = ''] = blocksOf(readPage('README.md'), 'ts');
     // The other programs brought a driver that this one does without.
     const drivers = "Object.keys(require.cache).filter((file) => file.includes('/mysql2/')).length";
     await writeFile(join(folder, 'main.ts'), `${program}\nvoid main().then(() => console.log(${drivers}));\n`);
@@ -258,7 +265,7 @@ describe('programs', () => {
 
   it('examples/remote-client has its IDs from whichever server there is, and says what it drops', async () => {
     const folder = join(programs, 'remote-client');
-    await Promise.all([ensureBuilt(), command('npm', ['run', 'build'], folder)]);
+    await command('npm', ['run', 'build'], folder);
     const databaseUrl = await mariadb.createDatabase();
     const env = { LEAF_DATABASE_URL: databaseUrl, LEAF_SNOWFLAKE_REGISTRY: 'mysql' };
     const near = await startLeaf({ ...env, LEAF_ADVERTISE_PORT: '8080' });
@@ -300,5 +307,148 @@ describe('programs', () => {
     expect(lasting.stdout).toContain(`http://127.0.0.1:${near.port}/ failed and gets no requests for`);
     expect(ids).toContain('1002');
     expect(new Set(ids).size).toBe(ids.length);
+  });
+});
+
+describe('the commands of READMEs, as they stand there,', () => {
+  const terminals: Terminal[] = [];
+  let mariadb: MariadbServer;
+  let ports: { 3000: number; 3306: number; 8080: number; 8081: number };
+
+  beforeAll(async () => {
+    await mkdir(join(clone, 'examples'));
+    for (const example of EXAMPLES)
+      await cp(join(ROOT, 'examples', example), join(clone, 'examples', example), { recursive: true });
+    mariadb = await startMariadb();
+    const [application, server, absent] = await freePorts(3);
+    ports = { 3000: application!, 3306: mariadb.port, 8080: server!, 8081: absent! };
+  }, LIMIT_MS);
+  afterEach(() => Promise.all(terminals.splice(0).map((terminal) => terminal.close())));
+  afterAll(() => mariadb.stop());
+
+  async function open(folder: string, env: NodeJS.ProcessEnv = {}): Promise<Terminal> {
+    const found = { MYSQL_TCP_PORT: String(mariadb.port), npm_config_ignore_scripts: 'true', ...env };
+    const terminal = await Terminal.open(folder, found);
+    terminals.push(terminal);
+    return terminal;
+  }
+
+  /** With the ports of this test in place of those in the README. */
+  function here(text: string): string {
+    return Object.entries(ports).reduce((left, [port, own]) => left.replaceAll(`:${port}`, `:${own}`), text);
+  }
+
+  const blocksOfExample = (name: string): string[] => blocksOf(readPage(`examples/${name}/README.md`), 'sh').map(here);
+
+  it('install and start examples/order-service', async () => {
+    const [root, install = '', order = '', ...others] = blocksOfExample('order-service');
+    expect([root, ...others]).toEqual(['npm ci && npm run pack\n']);
+    const terminal = await open(join(clone, 'examples/order-service'), { PORT: String(ports[3000]) });
+    await terminal.run(install);
+    await terminal.shows('Listening on');
+    expect(JSON.parse(await terminal.run(order))).toMatchObject({
+      number: expect.stringMatching(/^ord_\d{8}$/),
+      lines: [{ article: 'pen' }, { article: 'ink' }],
+    });
+  });
+
+  it('install and start examples/remote-client', async () => {
+    const readme = readPage('examples/remote-client/README.md');
+    const [root = '', create = '', install = '', order = '', ...others] = blocksOfExample('remote-client');
+    expect(others).toEqual([]);
+    const built = 'npm ci && npm run build && npm run pack\n';
+    expect(root).toContain(built);
+    const server = await open(clone, { LEAF_HOST: '127.0.0.1', LEAF_PORT: String(ports[8080]) });
+    await server.run(root.replace(built, ''));
+    await server.shows('Listening on');
+    await server.run(create);
+    const terminal = await open(join(clone, 'examples/remote-client'), { PORT: String(ports[3000]) });
+    await terminal.run(install);
+    await terminal.shows('Listening on');
+    const [{ command: line, shown } = { command: '', shown: '' }] = stepsOf(order);
+    const withoutTime = (text = ''): string => text.trim().replace(/\d{19}/, '…');
+    expect(withoutTime(await terminal.run(line))).toBe(withoutTime(shown));
+    await terminal.run('kill %1; wait %1 || true');
+    const [, closed = ''] = /`(Closed; [^`]*)`/.exec(readme)!;
+    expect(await terminal.output()).toContain(closed);
+  });
+
+  describe('in an application', () => {
+    const LIBRARIES = ['cli', 'client', 'core', 'id', 'nest', 'orm'];
+    const registryServers = new BuiltServers();
+    let registry: PackageRegistry;
+    let folder: string;
+    let url: string;
+
+    beforeAll(async () => {
+      registry = await PackageRegistry.start(tarballs);
+      folder = join(directory, 'readmes');
+      await mkdir(folder);
+      const dependencies = { '@nestjs/common': '12', '@nestjs/core': '12', mysql2: '3', rxjs: '7' };
+      await writeJson(join(folder, 'package.json'), { name: 'application', private: true, dependencies });
+      await writeFile(join(folder, '.npmrc'), registry.npmrc('@leaf-ids'));
+      url = await mariadb.createDatabase();
+      const server = await registryServers.start(await registryServers.makeDirectory(), {
+        ...{ LEAF_DATABASE_URL: url, LEAF_SNOWFLAKE_REGISTRY: 'database', LEAF_PORT: String(ports[8080]) },
+      });
+      await until('readiness', async () => (await call(server.port, '/health/ready')).status === 200, LIMIT_MS);
+      await mariadb.query(
+        `INSERT INTO ${new URL(url).pathname.slice(1)}.leaf_alloc (biz_tag, max_id, step) VALUES ('order', 1, 2000)`,
+      );
+    }, LIMIT_MS);
+    afterAll(async () => {
+      await registryServers.end();
+      await registry.stop();
+    });
+
+    /** The README with the database and the server of this test. */
+    const readmeOf = (name: string): string =>
+      here(readPage(`libs/${name}/README.md`)).replaceAll(/mysql:\/\/leaf:secret@[^ ']+/g, url);
+
+    it.each(LIBRARIES)(
+      'install @leaf-ids/%s by its name',
+      async (name) => {
+        const terminal = await open(folder);
+        const steps = blocksOf(readmeOf(name), 'sh').flatMap(stepsOf);
+        const lines = steps.filter(({ shown }) => shown === undefined || shown === 'Nest 12');
+        expect(lines.length).toBeGreaterThan(0);
+        for (const { command: line } of lines) {
+          const written = await terminal.run(line);
+          if (line.includes('leaf next')) expect(written).toBe('1\n2\n3\n4\n5\n');
+          if (line.includes('leaf range')) expect(JSON.parse(written)).toMatchObject({ tag: 'order' });
+        }
+      },
+      LIMIT_MS,
+    );
+
+    it.each(['client', 'id'])('run the program of @leaf-ids/%s', async (name) => {
+      const [program = ''] = blocksOf(readmeOf(name), 'ts');
+      const output = await runProgram(`${name}.cjs`, `${program}\nvoid main();`);
+      expect(output).toMatch(/^\d+n\n\d{19}n$/m);
+    });
+
+    it('run the program of @leaf-ids/orm', async () => {
+      const [program = ''] = blocksOf(readmeOf('orm'), 'ts').map((text) =>
+        text.replace('entities:', 'synchronize: true, entities:'),
+      );
+      const save = `
+        import { NestFactory } from '@nestjs/core';
+        import { DataSource } from 'typeorm';
+        void NestFactory.createApplicationContext(AppModule, { logger: false }).then(async (app) => {
+          const { manager } = app.get(DataSource);
+          const order = await manager.save(manager.create(Order, { customer: 'Ada' }));
+          const event = await manager.save(manager.create(Event, {}));
+          console.log(order.id, event.id);
+          await app.close();
+        });`;
+      expect(await runProgram('orm.cjs', program + save)).toMatch(/^\d+ \d{19}$/m);
+    });
+
+    async function runProgram(file: string, program: string): Promise<string> {
+      const options = { target: ts.ScriptTarget.ES2022, experimentalDecorators: true, emitDecoratorMetadata: true };
+      const compilerOptions = { ...options, module: ts.ModuleKind.CommonJS };
+      await writeFile(join(folder, file), ts.transpileModule(program, { compilerOptions }).outputText);
+      return command('node', [file], folder);
+    }
   });
 });
