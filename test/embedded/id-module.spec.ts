@@ -1,4 +1,5 @@
 import 'reflect-metadata';
+import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { type DynamicModule, Injectable, type INestApplicationContext, Logger, Module } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
@@ -116,6 +117,17 @@ describe('IdModule.forRoot', () => {
     });
   });
 
+  it('refuses a declared first ID above the position of a tag that exists', async () => {
+    const database = file();
+    await stop(await start(IdModule.forRoot({ database, tags: ['order'] })));
+    await expect(start(IdModule.forRoot({ database, tags: [{ tag: 'order', maxId: 1000n }] }))).rejects.toMatchObject({
+      code: 'LEAF_CONFIG_INVALID',
+      message: expect.stringMatching(
+        /first ID 1000 of the tag "order", which exists and continues at 1: .*Raise maxId/,
+      ),
+    });
+  });
+
   it('warns of a declared tag that exists with another step', async () => {
     const database = file();
     await stop(await start(IdModule.forRoot({ database, tags: ['order'] })));
@@ -163,14 +175,26 @@ describe('IdModule.forRootAsync', () => {
   });
 
   it('finds out at the start which modes there are', async () => {
-    const app = await start(IdModule.forRootAsync({ useFactory: () => Promise.resolve({}) }));
-    await expect(app.get(IdService).nextId('order')).rejects.toMatchObject({ code: 'LEAF_SEGMENT_DISABLED' });
-    expect(() => app.get(IdService).snowflake()).toThrow('disabled');
-    expect(app.get(LeafHealthIndicator).check('leaf')).toEqual({ leaf: { status: 'up' } });
+    const segments = await start(IdModule.forRootAsync({ useFactory: () => Promise.resolve({ database: file() }) }));
+    expect(() => segments.get(IdService).snowflake()).toThrow('disabled');
+    const snowflake = { registry: custom(new InMemoryWorkers()) };
+    const snowflakes = await start(IdModule.forRootAsync({ useFactory: () => Promise.resolve({ snowflake }) }));
+    await expect(snowflakes.get(IdService).nextId('order')).rejects.toMatchObject({ code: 'LEAF_SEGMENT_DISABLED' });
   });
 });
 
 describe('two of them in one application', () => {
+  it('are refused if both are global, before anything is opened', async () => {
+    const module = (name: string, isGlobal: boolean) => IdModule.forRoot({ database: file(name), isGlobal });
+    await expect(start(module('orders', true), module('invoices', true))).rejects.toMatchObject({
+      code: 'LEAF_CONFIG_INVALID',
+      message: expect.stringContaining('2 global modules with an IdService (IdModule, IdModule)'),
+    });
+    expect(await readdir(directory)).toEqual([]);
+    const app = await start(module('orders', true), module('invoices', false));
+    expect(app.get(IdService)).toBeDefined();
+  });
+
   @Injectable()
   class Orders {
     constructor(readonly ids: IdService) {}

@@ -170,6 +170,18 @@ describe('Leaf.start and IdModule', () => {
     );
   });
 
+  const missing = 'database is undefined: is an environment variable not set? ';
+  it.each<[LeafOptions, string]>([
+    [{}, missing],
+    [{ database: undefined } as unknown as LeafOptions, missing],
+    [{ segment: false }, missing],
+    [{ database, segment: false }, ''],
+  ])('refuse %j, which enables nothing', async (options, hint) => {
+    const fault = `they enable neither segment mode nor snowflake mode. ${hint}Set database to a URL such as mysql://user:password@host:3306/database for segment IDs, snowflake for snowflake IDs, or both`;
+    await expect(Leaf.start(options)).rejects.toMatchObject(invalid('Leaf', fault));
+    await expect(startWith(IdModule.forRoot(options))).rejects.toMatchObject(invalid('IdModule', fault));
+  });
+
   it('list every fault at once, and never name a setting of leaf-server', async () => {
     const options = {
       database: 'mysql://leaf:secret@db',

@@ -10,7 +10,7 @@ import {
 } from './id.module-definition';
 import { leafModule } from './leaf.module';
 import type { LeafOptions } from '../options/mode-options';
-import { assertLeafOptions } from '../options/option-rules';
+import { assertAnyMode, assertLeafOptions } from '../options/option-rules';
 
 /**
  * `IdService` in this process, with segment mode, snowflake mode or both. It runs the same background jobs and graceful
@@ -48,6 +48,7 @@ function isNamed(database: unknown): database is NamedDataSource {
 function assemble(base: DynamicModule): DynamicModule {
   return leafModule(base, MODULE_OPTIONS_TOKEN, (options: LeafOptions) => {
     assertLeafOptions('IdModule', options);
+    assertAnyMode('IdModule', options);
     return options;
   });
 }

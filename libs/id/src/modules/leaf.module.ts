@@ -12,8 +12,9 @@ import {
   Optional,
   type Provider,
 } from '@nestjs/common';
+import { ModulesContainer } from '@nestjs/core';
 import { SchedulerRegistry } from '@nestjs/schedule';
-import { IdService, SegmentStore, SystemClock, TagStore } from '@leaf-ids/core';
+import { IdService, LeafError, SegmentStore, SystemClock, TagStore } from '@leaf-ids/core';
 import { Persistence, PersistenceModule } from '@leaf-ids/persistence';
 import { SegmentService } from '../segment/segment.service';
 import { SnowflakeService } from '../snowflake/snowflake.service';
@@ -79,6 +80,22 @@ function part(provide: InjectionToken, pick: (leaf: Leaf) => unknown): Provider 
 }
 
 /**
+ * Of several global modules with an `IdService`, Nest would silently inject that of the last one.
+ *
+ * @throws LeafError `LEAF_CONFIG_INVALID`
+ */
+function assertOneGlobal(modules: ModulesContainer): void {
+  const names = [...modules.values()]
+    .filter((each) => each.isGlobal && each.exports.has(LeafRuntimeModule))
+    .map(({ metatype }) => metatype.name);
+  if (names.length < 2) return;
+  throw new LeafError(
+    'LEAF_CONFIG_INVALID',
+    `This application has ${names.length} global modules with an IdService (${names.join(', ')}), of which only the last would be used. Keep isGlobal for one of them, and import each of the others in the modules that use it.`,
+  );
+}
+
+/**
  * A module with one {@link Leaf}, its stores, and the injectable services; the service of a disabled mode is undefined.
  *
  * @param base result of a `ConfigurableModuleBuilder`; it provides the options as `token`
@@ -90,8 +107,11 @@ export function leafModule(
 ): DynamicModule {
   const options = {
     provide: LEAF_OPTIONS,
-    useFactory: (given: unknown, ids: unknown) => (ids === NOT_OVERRIDDEN ? toLeafOptions(given) : {}),
-    inject: [token, IdService],
+    useFactory: (given: unknown, ids: unknown, modules: ModulesContainer) => {
+      assertOneGlobal(modules);
+      return ids === NOT_OVERRIDDEN ? toLeafOptions(given) : {};
+    },
+    inject: [token, IdService, ModulesContainer],
   };
   const settings = {
     module: LeafSettingsModule,

@@ -72,6 +72,15 @@ export function assertLeafOptions(subject: string, options: LeafOptions): void {
   if (snowflake !== undefined) refuseFaults(subject, registryFaults(snowflake, 'snowflake.'));
 }
 
+/** @throws LeafError `LEAF_CONFIG_INVALID` for options that enable no mode */
+export function assertAnyMode(subject: string, options: LeafOptions): void {
+  if (segmentOptions(options) !== undefined || snowflakeOptions(options) !== undefined) return;
+  const database = options.database === undefined ? ' database is undefined: is an environment variable not set?' : '';
+  refuseFaults(subject, [
+    `they enable neither segment mode nor snowflake mode.${database} Set database to a URL such as mysql://user:password@host:3306/database for segment IDs, snowflake for snowflake IDs, or both`,
+  ]);
+}
+
 /** @throws LeafError `LEAF_CONFIG_INVALID` that lists all faults */
 export function assertSegmentOptions(options: SegmentModuleOptions): void {
   assertOptions('SegmentModule', object(SEGMENT_MODULE_RULES), options);

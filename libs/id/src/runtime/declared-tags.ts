@@ -12,8 +12,8 @@ const CHANGEABLE: readonly Setting[] = ['step', 'maxStep', 'max'];
  * Creates a tag that an application declares, unless it exists. An existing tag remains unchanged.
  *
  * @param warn receives the difference if the tag exists with another step or limit, or with an invalid row
- * @throws LeafError `LEAF_CONFIG_INVALID` if the tag exists with other fixed settings, or its name cannot be used: a
- *   name that differs in case only exists, or a strict tag of this name was deleted; other errors of `TagStore.create`
+ * @throws LeafError `LEAF_CONFIG_INVALID` if the tag exists with other fixed settings or continues below the
+ *   declared `maxId`, or its name cannot be used: a name that differs in case only exists, or a strict tag of this name was deleted; other errors of `TagStore.create`
  */
 export async function createDeclared(
   tags: TagStore,
@@ -33,6 +33,13 @@ export async function createDeclared(
     if (fixed !== undefined) {
       throw invalid(
         `declares ${fixed}. These settings never change: declare the tag as it is, or choose another name.`,
+        error,
+      );
+    }
+    const { maxId = 0n } = declared;
+    if (row.reset === undefined && row.maxId < maxId) {
+      throw invalid(
+        `declares the first ID ${maxId} of the tag "${tag}", which exists and continues at ${row.maxId}: it would issue IDs below the declared one. Raise maxId of the tag to ${maxId} through the API of a server or TagStore.change, or declare the tag without maxId.`,
         error,
       );
     }

@@ -12,7 +12,7 @@ import {
   segmentOptions,
   snowflakeOptions,
 } from '../options/mode-options';
-import { assertLeafOptions } from '../options/option-rules';
+import { assertAnyMode, assertLeafOptions } from '../options/option-rules';
 import { DatabaseProbe } from './database-probe';
 import { createDeclared } from './declared-tags';
 import { EmbeddedIdService } from './embedded-id-service';
@@ -62,11 +62,12 @@ export class Leaf {
    * Opens the database, creates the declared tags, reads the tags, acquires a worker ID and starts the periodic jobs,
    * in this order.
    *
-   * @throws LeafError `LEAF_CONFIG_INVALID` that lists all faults of the options; or when a step fails: everything that
+   * @throws LeafError `LEAF_CONFIG_INVALID` that lists all faults of the options, or when they enable no mode; or when a step fails: everything that
    *   was opened is closed again
    */
   static async start(options: LeafOptions): Promise<Leaf> {
     assertLeafOptions('Leaf', options);
+    assertAnyMode('Leaf', options);
     const database = persistenceOptions(options);
     const source = await openDataSource(database);
     let persistence: Persistence | undefined;
