@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { PeriodFormat, type TagReset } from '@leaf-ids/core';
+import { PeriodFormat, type PeriodNumber, type TagReset } from '@leaf-ids/core';
 import { PERIOD_BOUNDS, PERIOD_SHAPES, PeriodCalendar, periodOf, RESETS } from '@leaf-ids/core/internal';
 
 const MINUTE_MS = 60_000;
@@ -130,27 +130,50 @@ describe('PeriodFormat', () => {
   const digits = fc.integer({ min: 1, max: 19 });
   const prefixes = fc.constantFrom(undefined, 'INV', 'a', 'R2');
 
+  const literals = fc.constantFrom('', '-', 'INV', '7', '/', 'a.b');
+
   it('writes each number of a period as one text, and reads no other', () => {
     fc.assert(
       fc.property(prefixes, resets, digits, numbers, moments, (prefix, reset, width, number, at) => {
         const format = new PeriodFormat({ reset, digits: width, ...(prefix !== undefined && { prefix }) });
-        const period = nameAt(reset, 'UTC', at);
-        const text = format.format({ period, number });
-        expect(format.parse(text)).toEqual({ period, number });
-        const end = text.lastIndexOf('-') + 1;
-        for (const other of [text.slice(0, end) + '0' + text.slice(end), `${text}0`, text.slice(1), ` ${text}`]) {
-          let read: string | undefined;
-          try {
-            read = format.format(format.parse(other));
-          } catch (error) {
-            expect(error).toMatchObject({ code: 'LEAF_ID_INVALID' });
-          }
-          if (read !== undefined) expect(read).toBe(other);
-        }
+        expectExact(format, { period: nameAt(reset, 'UTC', at), number });
+      }),
+      { numRuns: 500 },
+    );
+  });
+
+  it('does so by any pattern', () => {
+    fc.assert(
+      fc.property(resets, fc.gen(), numbers, moments, (reset, draw, number, at) => {
+        const parts = PERIOD_SHAPES[reset].template.match(/\{\w+\}/g) ?? [];
+        const seq = `{seq:${draw(() => digits)}}`;
+        const all = [
+          seq,
+          ...parts.map((part) => (part === '{YYYY}' ? draw(() => fc.constantFrom(part, '{YY}')) : part)),
+        ];
+        const order = draw(() => fc.shuffledSubarray(all, { minLength: all.length }));
+        const text = order.map((part) => draw(() => literals) + part).join('') + draw(() => literals);
+        const pattern = text + draw(() => fc.constantFrom('', '{check:luhn}', '{check:mod97}'));
+        expectExact(new PeriodFormat({ reset, pattern }), { period: nameAt(reset, 'UTC', at), number });
       }),
       { numRuns: 1000 },
     );
   });
+
+  function expectExact(format: PeriodFormat, given: PeriodNumber): void {
+    const text = format.format(given);
+    expect(format.parse(text)).toEqual(given);
+    const cuts = Array.from({ length: text.length + 1 }, (_, at) => `${text.slice(0, at)}0${text.slice(at)}`);
+    for (const other of [...cuts, text.slice(1), ` ${text}`, `${text}\n`]) {
+      let read: string | undefined;
+      try {
+        read = format.format(format.parse(other));
+      } catch (error) {
+        expect(error).toMatchObject({ code: 'LEAF_ID_INVALID' });
+      }
+      if (read !== undefined) expect(read).toBe(other);
+    }
+  }
 });
 
 /** Where no offset changes on that day. */

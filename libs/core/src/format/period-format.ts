@@ -1,73 +1,105 @@
+import type { LeafError } from '../errors/leaf-error';
 import type { PeriodNumber } from '../service/id-service';
-import { MAX_ID } from '../segment/tags/id-range';
-import { PERIOD_SHAPES, periodOf } from '../segment/tags/periods';
-import type { TagReset } from '../segment/tags/tag-settings';
+import { PERIOD_SHAPES, periodParts } from '../segment/tags/periods';
+import { RESETS, type TagReset } from '../segment/tags/tag-settings';
+import { assertOptions, object, oneOf, required, rule, text, whole } from '../util/options';
 import { assertId, invalidId } from './id-format';
+import { invalidPattern, MAX_DIGITS, type Piece, piecesOf, type Values } from './period-pattern';
 
 export interface PeriodFormatOptions {
-  /**
-   * 1 to 32 letters and digits, starting with a letter; followed by a dash. If omitted, the text starts with the
-   * period.
-   */
-  readonly prefix?: string;
-  /** The `reset` of the tag. Determines the length of the period in the text. */
+  /** The `reset` of the tag. Determines the placeholders for the period. */
   readonly reset: TagReset;
-  /** Minimum number of digits, 1 to 19; shorter numbers are padded with zeros. 1 by default. */
+  /**
+   * 1 to 128 characters with placeholders: `INV-{YYYY}-{MM}-{seq:5}`. Contains the placeholders that identify a period,
+   * and one `{seq}`. If omitted, the text is the prefix, the period and the number, separated by dashes.
+   */
+  readonly pattern?: string;
+  /** 1 to 32 letters and digits, starting with a letter: the value of `{prefix}` in the pattern. */
+  readonly prefix?: string;
+  /** Minimum number of digits, 1 to 19; shorter numbers are padded with zeros. 1 by default. `{seq:5}` in a pattern. */
   readonly digits?: number;
 }
 
+const RULES = object({
+  reset: required(oneOf(...RESETS)),
+  pattern: text,
+  prefix: rule(
+    '1 to 32 letters and digits, starting with a letter',
+    (value) => typeof value === 'string' && /^[A-Za-z][A-Za-z0-9]{0,31}$/.test(value),
+  ),
+  digits: whole(1, MAX_DIGITS),
+});
+
 /**
  * Writes numbers of a tag that restarts with each period: `INV-2026-11-00042`. Each period and number has exactly one
- * text. Texts of one period sort like their numbers as long as the numbers have at most `digits` digits.
+ * text. If the number follows the period, texts of one period sort like their numbers as long as the numbers have at
+ * most the minimum number of digits.
  */
 export class PeriodFormat {
-  private readonly begin: string;
   private readonly reset: TagReset;
-  private readonly digits: number;
+  private readonly pattern: string;
+  private readonly pieces: readonly Piece[];
+  private readonly expression: RegExp;
 
-  constructor({ prefix, reset, digits = 1 }: PeriodFormatOptions) {
-    if (prefix !== undefined && !/^[A-Za-z][A-Za-z0-9]{0,31}$/.test(prefix)) {
-      throw new RangeError('The prefix must be 1 to 32 letters and digits and start with a letter.');
-    }
-    if (!(Number.isInteger(digits) && digits >= 1 && digits <= String(MAX_ID).length)) {
-      throw new RangeError(`The digits must be a whole number from 1 to ${String(MAX_ID).length}, not ${digits}.`);
-    }
-    this.begin = prefix === undefined ? '' : `${prefix}-`;
-    this.reset = reset;
-    this.digits = digits;
+  /** @throws LeafError `LEAF_CONFIG_INVALID` */
+  constructor(options: PeriodFormatOptions) {
+    assertOptions('PeriodFormat', RULES, options);
+    this.reset = options.reset;
+    this.pattern = patternOf(options);
+    this.pieces = piecesOf(this.pattern, this.reset);
+    this.expression = new RegExp(`^${this.pieces.map(({ source }) => `(${source})`).join('')}$`);
   }
 
   /** @throws LeafError `LEAF_ID_INVALID` when the number or the period does not fit */
   format({ period, number }: PeriodNumber): string {
     assertId(number);
-    this.assertPeriod(period);
-    return `${this.begin}${period}-${String(number).padStart(this.digits, '0')}`;
+    const values = { ...this.partsOf(period), seq: String(number) };
+    return this.pieces.reduce((before, piece) => before + writePiece(piece, values, before), '');
   }
 
   /** @throws LeafError `LEAF_ID_INVALID` */
   parse(text: string): PeriodNumber {
-    if (!text.startsWith(this.begin)) throw invalidId(`expected prefix ${this.begin}`);
-    const end = this.begin.length + PERIOD_SHAPES[this.reset].length;
-    const period = text.slice(this.begin.length, end);
-    this.assertPeriod(period);
-    if (text.charAt(end) !== '-') throw invalidId('expected a dash after the period');
-    return { period, number: this.parseNumber(text.slice(end + 1)) };
+    const found = this.expression.exec(text);
+    if (found === null) throw this.unexpected();
+    const values: Record<string, string> = {};
+    this.pieces.forEach((piece, index) => {
+      if (piece.part !== undefined) values[piece.part] = piece.read(found[index + 1] ?? '');
+    });
+    const { template } = PERIOD_SHAPES[this.reset];
+    const period = template.replaceAll(/\{(\w+)\}/g, (_, part: string) => values[part] ?? '');
+    const result = { period, number: BigInt(values.seq ?? '') };
+    // Compares zeros, check digits and repeated parts as well.
+    if (this.format(result) !== text) throw this.unexpected();
+    return result;
   }
 
-  private parseNumber(text: string): bigint {
-    const padded = text.length === this.digits || (text.length > this.digits && !text.startsWith('0'));
-    if (!/^\d{1,19}$/.test(text) || !padded)
-      throw invalidId(`expected a number of at least ${this.digits} digits, without extra leading zeros`);
-    const number = BigInt(text);
-    assertId(number);
-    return number;
-  }
-
-  private assertPeriod(period: string): void {
+  private partsOf(period: string): Values {
     try {
-      periodOf(this.reset, period);
+      return periodParts(this.reset, period);
     } catch {
       throw invalidId(`${JSON.stringify(period.slice(0, 10))} is not a ${this.reset} period`);
     }
   }
+
+  private unexpected(): LeafError {
+    return invalidId(`expected exactly the form ${this.pattern}`);
+  }
+}
+
+function writePiece(piece: Piece, values: Values, before: string): string {
+  const written = piece.write(values, before);
+  if (piece.part === undefined || piece.read(written) === values[piece.part]) return written;
+  throw invalidId('{YY} requires a year from 2000 to 2099');
+}
+
+function patternOf({ reset, pattern, prefix, digits }: PeriodFormatOptions): string {
+  if (pattern === undefined) {
+    const begin = prefix === undefined ? '' : `${prefix}-`;
+    return `${begin}${PERIOD_SHAPES[reset].template}-{seq:${digits ?? 1}}`;
+  }
+  if (digits !== undefined) throw invalidPattern(`use {seq:${digits}} in place of the option digits`);
+  if (pattern.includes('{prefix}') !== (prefix !== undefined)) {
+    throw invalidPattern('{prefix} and the option prefix require each other');
+  }
+  return pattern.replaceAll('{prefix}', prefix ?? '');
 }

@@ -73,9 +73,88 @@ describe('PeriodFormat', () => {
     expect(() => invoices.format({ period: '2026-11', number: -1n })).toThrow(refused);
   });
 
-  it('refuses impossible options', () => {
-    expect(() => new PeriodFormat({ prefix: 'A-B', reset: 'daily' })).toThrow(RangeError);
-    for (const digits of [0, 1.5, 20, NaN])
-      expect(() => new PeriodFormat({ reset: 'daily', digits })).toThrow(RangeError);
+  it('follows a pattern', () => {
+    const written = (pattern: string, options: object = {}): string => {
+      const format = new PeriodFormat({ reset: 'daily', pattern, ...options });
+      const text = format.format({ period: '2026-11-22', number: 42n });
+      expect(format.parse(text)).toEqual({ period: '2026-11-22', number: 42n });
+      return text;
+    };
+    expect(written('{prefix}{YYYY}{MM}{DD}{seq:5}', { prefix: 'R2' })).toBe('R22026112200042');
+    expect(written('{DD}.{MM}.{YY} Nr. {seq}')).toBe('22.11.26 Nr. 42');
+    expect(written('{seq:3}{YY}{MM}{DD}')).toBe('042261122');
+    expect(written('订单[{YYYY}]({YY}/{MM}/{DD})+{seq}|')).toBe('订单[2026](26/11/22)+42|');
+    expect(written('{YY}{MM}{DD}{seq:4}{check:luhn}')).toBe('26112200428');
+    expect(written('INV-{YY}{MM}{DD}-{seq:4}-{check:mod97}')).toBe('INV-261122-0042-21');
+  });
+
+  it.each([
+    ['7992739871{YYYY}{seq}', '{check:luhn}'],
+    ['539007547034RF{YYYY}{seq}', '{check:mod97}'],
+  ])('ends in check digits that other programs accept: %s', (before, check) => {
+    const format = new PeriodFormat({ reset: 'yearly', pattern: before + check });
+    const text = format.format({ period: '2026', number: 7n }).replace('RF', '2715');
+    const digits = Array.from(text, Number);
+    if (check === '{check:mod97}') expect(BigInt(text) % 97n).toBe(1n);
+    else {
+      const double = digits
+        .reverse()
+        .map((digit, index) => (index % 2 === 0 ? digit : Array.from(String(2 * digit), Number)));
+      expect(double.flat().reduce((sum, digit) => sum + digit) % 10).toBe(0);
+    }
+  });
+
+  it.each(['20261100042X', '2026110042', '202611000042', '20261300042', '2026-11-00042', '20261100042\n', '002611'])(
+    'reads only what it writes by a pattern: not %j',
+    (text) => {
+      const format = new PeriodFormat({ reset: 'monthly', pattern: '{YYYY}{MM}{seq:5}' });
+      expect(() => format.parse(text)).toThrow(expect.objectContaining({ code: 'LEAF_ID_INVALID' }) as Error);
+    },
+  );
+
+  it('refuses other check digits, and parts that contradict each other', () => {
+    const refused = expect.objectContaining({ code: 'LEAF_ID_INVALID' }) as Error;
+    const checked = new PeriodFormat({ reset: 'yearly', pattern: '{YYYY}{YY}{seq:4}{check:mod97}' });
+    const text = checked.format({ period: '2026', number: 1234n });
+    for (let at = 0; at < text.length; at++) {
+      const other = text.slice(0, at) + String((Number(text[at]) + 1) % 10) + text.slice(at + 1);
+      expect(() => checked.parse(other)).toThrow(refused);
+    }
+    expect(() => checked.format({ period: '1999', number: 1n })).toThrow(refused);
+  });
+
+  it.each([
+    ['{YYYY}-{seq}', 'must contain {MM}'],
+    ['{MM}-{seq}', 'must contain {YYYY}'],
+    ['{YYYY}-{MM}', 'exactly one {seq}'],
+    ['{YYYY}-{MM}-{seq}-{seq:5}', 'exactly one {seq}'],
+    ['{YYYY}-{MM}-{DD}-{seq}', 'unknown placeholder {DD}; the placeholders for a monthly tag are {YYYY}, {MM}, {YY},'],
+    ['{yyyy}-{MM}-{seq}', 'unknown placeholder {yyyy}'],
+    ['{YYYY}-{MM}-{seq:0}', 'minimum number of digits'],
+    ['{YYYY}-{MM}-{seq:20}', 'minimum number of digits'],
+    ['{YYYY}-{MM}-{seq', 'unknown placeholder {'],
+    ['{YYYY}}-{MM}-{seq}', 'unknown placeholder }'],
+    ['{YYYY}{MM}{check:luhn}{seq}', 'must be at its end'],
+    ['{YYYY}{MM}{seq}{check:crc}', 'unknown placeholder {check:crc}'],
+    ['{YYYY}{MM}{seq}\n', 'invisible'],
+    [`{YYYY}{MM}{seq}${'x'.repeat(128)}`, 'at most 128 characters'],
+    ['{prefix}{YYYY}{MM}{seq}', '{prefix}'],
+  ])('refuses the pattern %j', (pattern, message) => {
+    const refused = { code: 'LEAF_CONFIG_INVALID', message: expect.stringContaining(message) as string };
+    expect(() => new PeriodFormat({ reset: 'monthly', pattern })).toThrow(expect.objectContaining(refused) as Error);
+  });
+
+  it('refuses impossible and unknown options', () => {
+    const refused = expect.objectContaining({ code: 'LEAF_CONFIG_INVALID' }) as Error;
+    const reset = 'daily';
+    const pattern = '{YYYY}{MM}{DD}{seq}';
+    expect(() => new PeriodFormat({ prefix: 'A-B', reset })).toThrow(refused);
+    for (const digits of [0, 1.5, 20, NaN]) expect(() => new PeriodFormat({ reset, digits })).toThrow(refused);
+    expect(() => new PeriodFormat({ reset, pattern, digits: 5 })).toThrow('{seq:5}');
+    expect(() => new PeriodFormat({ reset, pattern, prefix: 'INV' })).toThrow('{prefix}');
+    expect(() => new PeriodFormat({ reset, width: 5 } as never)).toThrow(
+      'unknown option width; the options are reset, pattern, prefix, digits',
+    );
+    expect(() => new PeriodFormat({ reset: 'hourly' } as never)).toThrow('reset must be "daily"');
   });
 });

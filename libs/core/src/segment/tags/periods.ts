@@ -22,6 +22,8 @@ export const PERIOD_BOUNDS: Readonly<Record<TagReset, { readonly aheadMs: number
 };
 
 interface Shape {
+  /** The name of a period, with a placeholder for each of its parts: `{YYYY}-{MM}`. */
+  readonly template: string;
   readonly pattern: RegExp;
   /** Length of a period name, in characters. */
   readonly length: number;
@@ -33,9 +35,14 @@ interface Shape {
 export const MAX_PERIOD = 10;
 
 export const PERIOD_SHAPES: Readonly<Record<TagReset, Shape>> = {
-  daily: { pattern: /^(\d{4})-(\d{2})-(\d{2})$/, length: 10, days: 1 },
-  monthly: { pattern: /^(\d{4})-(\d{2})$/, length: 7, days: 31 },
-  yearly: { pattern: /^(\d{4})$/, length: 4, days: 366 },
+  daily: {
+    template: '{YYYY}-{MM}-{DD}',
+    pattern: /^(?<YYYY>\d{4})-(?<MM>\d{2})-(?<DD>\d{2})$/,
+    length: 10,
+    days: 1,
+  },
+  monthly: { template: '{YYYY}-{MM}', pattern: /^(?<YYYY>\d{4})-(?<MM>\d{2})$/, length: 7, days: 31 },
+  yearly: { template: '{YYYY}', pattern: /^(?<YYYY>\d{4})$/, length: 4, days: 366 },
 };
 
 /**
@@ -124,6 +131,16 @@ export function periodOf(reset: TagReset, name: string): Period {
     opensAt: from - ZONE_MS - aheadMs - CLOCKS_MS,
     closesAt: from + days * DAY_MS + ZONE_MS + backMs + CLOCKS_MS,
   };
+}
+
+/**
+ * The parts of a period name by their placeholders: `{ YYYY: '2026', MM: '11' }`.
+ *
+ * @throws LeafError `LEAF_PERIOD_INVALID`
+ */
+export function periodParts(reset: TagReset, name: string): Readonly<Record<string, string>> {
+  periodOf(reset, name);
+  return PERIOD_SHAPES[reset].pattern.exec(name)?.groups ?? {};
 }
 
 /**

@@ -1,0 +1,111 @@
+import { LeafError } from '../errors/leaf-error';
+import { MAX_ID } from '../segment/tags/id-range';
+import { PERIOD_SHAPES } from '../segment/tags/periods';
+import type { TagReset } from '../segment/tags/tag-settings';
+import { visible } from '../util/visible-text';
+import { CHECK_DIGITS } from './check-digits';
+
+/** Maximum length of a pattern, in characters. */
+export const MAX_PATTERN = 128;
+/** Digits of the largest number. */
+export const MAX_DIGITS = String(MAX_ID).length;
+
+/** The parts of a period by their placeholders, and `seq`, the number. */
+export type Values = Readonly<Record<string, string>>;
+
+/** What a placeholder, or the text between two of them, writes and reads. */
+export interface Piece {
+  /** Source of a regular expression. Only that of `{seq}` matches texts of different lengths. */
+  readonly source: string;
+  /** The value that it shows; undefined for text and check digits. */
+  readonly part?: string;
+  /** @param before what the pieces before this one have written */
+  write(values: Values, before: string): string;
+  /** The value of {@link part}. */
+  read(text: string): string;
+}
+
+/** Placeholders that show a part in another way. */
+const SPELLINGS: readonly {
+  readonly name: string;
+  readonly part: string;
+  readonly write: Read;
+  readonly read: Read;
+}[] = [{ name: 'YY', part: 'YYYY', write: (year) => year.slice(2), read: (digits) => `20${digits}` }];
+type Read = (text: string) => string;
+
+/**
+ * The pieces of a pattern such as `INV-{YYYY}-{seq:5}`, by which each period and number has exactly one text.
+ *
+ * @throws LeafError `LEAF_CONFIG_INVALID`
+ */
+export function piecesOf(pattern: string, reset: TagReset): Piece[] {
+  if (pattern.length > MAX_PATTERN) throw invalidPattern(`it must have at most ${MAX_PATTERN} characters`);
+  if (visible(pattern) !== pattern) throw invalidPattern('it contains invisible characters');
+  const fields = fieldsOf(reset);
+  const pieces = Array.from(pattern.matchAll(/\{([^{}]*)\}|[^{}]+|[{}]/g), (match): Piece => {
+    const [text, name = ''] = match;
+    if (!/^[{}]/.test(text)) return literal(text);
+    const check = checkPiece(name);
+    if (check !== undefined && match.index + text.length < pattern.length) {
+      throw invalidPattern(`${text} must be at its end, because it covers everything before it`);
+    }
+    const piece = check ?? fields.get(name) ?? numberPiece(name);
+    if (piece !== undefined) return piece;
+    const names = [...fields.keys(), 'seq', 'seq:5', ...Object.keys(CHECK_DIGITS).map((each) => `check:${each}`)];
+    const known = names.map((each) => `{${each}}`).join(', ');
+    throw invalidPattern(`unknown placeholder ${text}; the placeholders for a ${reset} tag are ${known}`);
+  });
+  const parts = pieces.flatMap(({ part }) => part ?? []);
+  const missing = [...fields].find(([name, { part }]) => part === name && !parts.includes(name));
+  if (missing !== undefined) {
+    throw invalidPattern(
+      `it must contain {${missing[0]}}: otherwise several ${reset} periods would have the same texts`,
+    );
+  }
+  if (parts.filter((part) => part === 'seq').length !== 1) throw invalidPattern('it must contain exactly one {seq}');
+  return pieces;
+}
+
+export function invalidPattern(problem: string): LeafError {
+  return new LeafError('LEAF_CONFIG_INVALID', `Invalid pattern: ${problem}.`);
+}
+
+/** The placeholders for the parts of a period. */
+function fieldsOf(reset: TagReset): Map<string, Piece> {
+  const same = (text: string): string => text;
+  const parts = Array.from(PERIOD_SHAPES[reset].template.matchAll(/\{(\w+)\}/g), ([, part = '']) => part);
+  const spellings = [...parts.map((part) => ({ name: part, part, write: same, read: same })), ...SPELLINGS];
+  const fields = spellings.filter(({ part }) => parts.includes(part));
+  return new Map(
+    fields.map(({ name, part, write, read }) => [
+      name,
+      { source: `\\d{${name.length}}`, part, write: (values) => write(values[part] ?? ''), read },
+    ]),
+  );
+}
+
+/** `seq`, or `seq:5` with at least five digits. */
+function numberPiece(name: string): Piece | undefined {
+  const match = /^seq(?::(\d+))?$/.exec(name);
+  if (match === null) return undefined;
+  const [, least = '1'] = match;
+  if (!/^([1-9]|1\d)$/.test(least)) {
+    throw invalidPattern(`{${name}} must have a minimum number of digits from 1 to ${MAX_DIGITS}, as in {seq:5}`);
+  }
+  return {
+    source: `\\d{${least},${MAX_DIGITS}}`,
+    part: 'seq',
+    write: ({ seq = '' }) => seq.padStart(Number(least), '0'),
+    read: (digits) => String(BigInt(digits)),
+  };
+}
+
+function checkPiece(name: string): Piece | undefined {
+  const check = name.startsWith('check:') ? CHECK_DIGITS[name.slice('check:'.length)] : undefined;
+  return check && { source: `\\d{${check.length}}`, write: (_, before) => check.compute(before), read: (text) => text };
+}
+
+function literal(text: string): Piece {
+  return { source: text.replaceAll(/[\\^$.*+?()[\]|/]/g, '\\$&'), write: () => text, read: () => text };
+}
