@@ -3,6 +3,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type SqlFixture, sqlFixture } from '../contract/sql-stores';
+import { insertTag } from '../support/servers/data-directory';
 import { leaf, leafJson } from '../support/leaf-command';
 
 describe('leaf with an SQLite file', () => {
@@ -29,6 +30,20 @@ describe('leaf with an SQLite file', () => {
     expect(await leafJson(['next', 'order', '-n', '2'], env)).toEqual({ tag: 'order', ids: ['2', '3'] });
     expect(await leaf(['range', 'order', '-n', '1000'], env)).toEqual({ code: 0, out: '4 1003\n', err: '' });
     expect(await leafJson(['tags', 'get', 'order'], env)).toMatchObject({ maxId: '1004', description: 'numbers' });
+  });
+
+  it('prints numbers of a period by a pattern', async () => {
+    insertTag(directory, { tag: 'receipt', step: 10, reset: 'yearly' });
+    const year = new Date().getUTCFullYear();
+    const format = ['--format', 'R{YYYY}-{seq:3}'];
+    expect(await leaf(['next', 'receipt', ...format], env)).toEqual({ code: 0, out: `R${year}-001\n`, err: '' });
+    expect(await leafJson(['next', 'receipt', '-n', '2', ...format], env)).toEqual({
+      tag: 'receipt',
+      texts: [`R${year}-002`, `R${year}-003`],
+    });
+    const { code, err } = await leaf(['next', 'receipt', '--format', '{MM}{seq}'], env);
+    expect(code).toBe(1);
+    expect(err).toMatch(/^leaf: Invalid pattern: unknown placeholder \{MM\}; [^\n]+ \(LEAF_CONFIG_INVALID\)\n$/);
   });
 
   it('lists tags page by page', async () => {

@@ -37,6 +37,20 @@ describe('leaf with a server', () => {
     });
   });
 
+  it('prints numbers of a period by a pattern', async () => {
+    insertTag(server.directory, { tag: 'receipt', step: 10, reset: 'yearly' });
+    const year = new Date().getUTCFullYear();
+    const format = ['--format', 'R +{YYYY}-{seq:3}'];
+    expect(await leaf(['next', 'receipt', ...format], env)).toEqual({ code: 0, out: `R +${year}-001\n`, err: '' });
+    expect(await leafJson(['next', 'receipt', '-n', '2', ...format], env)).toEqual({
+      tag: 'receipt',
+      texts: [`R +${year}-002`, `R +${year}-003`],
+    });
+    const { code, err } = await leaf(['next', 'receipt', '--format', '{MM}{seq}'], env);
+    expect(code).toBe(1);
+    expect(err).toMatch(/unknown placeholder \{MM\}; [^\n]+ \(LEAF_REQUEST_INVALID\)\n$/);
+  });
+
   it('prints rows that were written by hand on one line each, without control characters', async () => {
     const tag = 'forged  1\r\nzz\u001b[2J\u009b31m\u202e';
     insertTag(server.directory, { tag, step: 10, description: tag });

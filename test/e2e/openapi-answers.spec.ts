@@ -89,6 +89,8 @@ describe('every answer is as the document says', () => {
     insertTag(server.directory, { tag: 'invoice', step: 100, reset: 'daily' });
     await ask('takePeriodNumbers', '/api/segment/period/invoice?size=5000', 200);
     await ask('takePeriodNumbers', `/api/segment/period/invoice?at=${new Date().toISOString()}`, 200);
+    await ask('takePeriodNumbers', '/api/segment/period/invoice?format={YYYY}{MM}{DD}{seq:5}', 200);
+    await ask('takePeriodNumbers', '/api/segment/period/invoice?format={seq}', 400);
     await ask('takePeriodNumbers', '/api/segment/period/invoice?at=2020-01-01T00:00:00Z', 400);
     await ask('takePeriodNumbers', `/api/segment/period/${FIRST}`, 409);
     for (const [route, operationId] of Object.entries(ID_ROUTES)) {

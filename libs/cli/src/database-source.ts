@@ -5,9 +5,9 @@ import {
   type BitLayoutOptions,
   DEFAULT_LAYOUT,
   type IdRange,
-  type IdService,
   LeafError,
   type NewTag,
+  PeriodFormat,
   type SnowflakeParts,
   SystemClock,
   type TagStore,
@@ -54,6 +54,13 @@ export class DatabaseSource implements Source {
 
   nextRanges(tag: string, count: number): Promise<IdRange[]> {
     return this.withSegments((ids) => ids.nextRanges(tag, count));
+  }
+
+  nextTexts(tag: string, count: number, pattern: string): Promise<string[]> {
+    return this.withSegments(async (ids) => {
+      const format = new PeriodFormat({ reset: await ids.resetOf(tag), pattern });
+      return format.formatRanges(await ids.nextRangesInPeriod(tag, count));
+    });
   }
 
   async snowflakes(count: number): Promise<bigint[]> {
@@ -112,12 +119,12 @@ export class DatabaseSource implements Source {
   }
 
   /** Fails at once if the database cannot be used. */
-  private async withSegments<T>(act: (ids: IdService) => Promise<T>): Promise<T> {
+  private async withSegments<T>(act: (ids: Leaf['ids']) => Promise<T>): Promise<T> {
     await this.withTags(() => Promise.resolve());
     return this.withLeaf({}, act);
   }
 
-  private async withLeaf<T>(options: Partial<LeafOptions>, act: (ids: IdService) => Promise<T>): Promise<T> {
+  private async withLeaf<T>(options: Partial<LeafOptions>, act: (ids: Leaf['ids']) => Promise<T>): Promise<T> {
     const stopping = new AbortController();
     const stop = (signal: NodeJS.Signals): void =>
       stopping.abort(new LeafError('LEAF_NOT_READY', `The command was stopped by ${signal}.`));

@@ -21,7 +21,7 @@ import {
   whole,
 } from './options';
 import { createProgram, FAILED, runProgram, type Terminal } from './program';
-import { decoded, idList, rangeList, tagDetails, tagTable } from './results';
+import { decoded, idList, rangeList, tagDetails, tagTable, textList } from './results';
 import { ServerSource } from './server-source';
 import type { Perform, Result, Source } from './source';
 
@@ -105,8 +105,15 @@ function addIdCommands(program: Command, perform: Perform): void {
     .description('take the next IDs of a tag')
     .argument('<tag>')
     .addOption(countOption(MAX_BATCH_SIZE).default(1))
-    .action((tag: string, { count }: { count: number }) =>
-      perform(async (source) => idList(await source.nextIds(tag, count), { tag }), tag),
+    .option('--format <pattern>', 'numbers of a tag that restarts, by a pattern: INV-{YYYY}-{MM}-{seq:5}')
+    .action((tag: string, { count, format }: { count: number; format?: string }) =>
+      perform(
+        async (source) =>
+          format === undefined
+            ? idList(await source.nextIds(tag, count), { tag })
+            : textList(tag, await source.nextTexts(tag, count, format)),
+        tag,
+      ),
     );
   program
     .command('snowflake')

@@ -8,6 +8,10 @@ export function idList(ids: readonly bigint[], facts: object = {}): Result {
   return { text: texts.join('\n'), json: { ...facts, ids: texts } };
 }
 
+export function textList(tag: string, texts: readonly string[]): Result {
+  return { text: texts.map(visible).join('\n'), json: { tag, texts } };
+}
+
 export function rangeList(tag: string, found: readonly IdRange[]): Result {
   const ranges = found.map(({ from, to }) => ({ from: String(from), to: String(to) }));
   return { text: ranges.map(({ from, to }) => `${from} ${to}`).join('\n'), json: { tag, ranges } };

@@ -36,6 +36,14 @@ export class ServerSource implements Source {
     return this.taken(this.client.nextRanges(tag, count));
   }
 
+  async nextTexts(tag: string, count: number, pattern: string): Promise<string[]> {
+    const query = new URLSearchParams({ size: String(count), format: pattern });
+    const { body } = await this.call(`/api/segment/period/${encodeURIComponent(tag)}?${query.toString()}`);
+    const { texts } = body as { readonly texts?: string[] };
+    if (texts !== undefined) return texts;
+    throw new LeafError('LEAF_REQUEST_INVALID', 'The server does not support --format: it has an older version.');
+  }
+
   snowflakes(count: number): Promise<bigint[]> {
     return this.taken(this.client.snowflakes(count));
   }

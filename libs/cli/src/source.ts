@@ -23,6 +23,8 @@ export interface TagList {
 export interface Source {
   nextIds(tag: string, count: number): Promise<bigint[]>;
   nextRanges(tag: string, count: number): Promise<IdRange[]>;
+  /** Numbers of a tag that restarts with each period, by a pattern of `PeriodFormat`. */
+  nextTexts(tag: string, count: number, pattern: string): Promise<string[]>;
   snowflakes(count: number): Promise<bigint[]>;
   decode(id: bigint): Promise<SnowflakeParts>;
   listTags(after: string | undefined, limit: number): Promise<TagList>;

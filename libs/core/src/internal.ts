@@ -68,6 +68,7 @@ export type {
   TagSnapshot,
   TagVisit,
 } from './segment/allocation/segment-snapshot';
+export { MAX_PATTERN } from './format/period-pattern';
 export { DEFAULT_HOT_TAGS, HotTags } from './segment/directory/hot-tags';
 export { IdleRetries } from './segment/allocation/buffer-context';
 export { LoadTotals } from './segment/allocation/load-totals';

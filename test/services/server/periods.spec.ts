@@ -1,4 +1,5 @@
 import { LeafClient } from '@leaf-ids/client';
+import { idsOf, PeriodFormat } from '@leaf-ids/core';
 import { PeriodCalendar } from '@leaf-ids/core/internal';
 import { createTagStore, parseDatabaseUrl } from '@leaf-ids/persistence';
 import { connect } from '../../contract/sql-stores';
@@ -146,6 +147,25 @@ describe('a server', () => {
       expect(JSON.parse(answer.body)).toMatchObject({ detail: expect.stringContaining('/api/segment/period/invoice') });
     },
   );
+
+  it('writes the numbers by a pattern, and takes none by an invalid one', async () => {
+    const path = (format: string, more = ''): string =>
+      `/api/segment/period/invoice?format=${encodeURIComponent(format)}${more}`;
+    const pattern = 'R +"{YY}{MM}{DD}{seq:6}';
+    const { period, ranges, texts } = await json<Numbers & { texts: string[] }>(port, path(pattern, '&size=3'));
+    const format = new PeriodFormat({ reset: 'daily', pattern });
+    const numbers = idsOf(ranges.map(({ from, to }) => ({ from: BigInt(from), to: BigInt(to) })));
+    expect(texts.map((text) => format.parse(text))).toEqual(numbers.map((number) => ({ period, number })));
+    for (const bad of ['', 'x', '{YYYY}-{MM}-{seq}', '{YYYY}{MM}{DD}{seq}{x}', `${pattern}${'x'.repeat(128)}`]) {
+      const answer = await call(port, path(bad));
+      expect([bad, answer.status, problemCode(answer)]).toEqual([bad, 400, 'LEAF_REQUEST_INVALID']);
+    }
+    expect(await codeOf(path(pattern, '&format=x'))).toBe('LEAF_REQUEST_INVALID');
+    expect(await codeOf(path(pattern, '&size=1001'))).toBe('LEAF_SIZE_INVALID');
+    expect(await codeOf(`/api/segment/period/order?format=x`)).toBe('LEAF_TAG_NOT_PERIODIC');
+    const after = await json<Numbers & { texts: string[] }>(port, path(pattern));
+    expect(format.parse(after.texts[0]!).number).toBe(numbers.at(-1)! + 1n);
+  });
 
   it('gives nothing of the row of a period', async () => {
     const { period } = await json<Numbers>(port, '/api/segment/period/invoice');

@@ -66,9 +66,10 @@ export class FuzzJudge {
 }
 
 /** Properties that do not go together, with each other or with what exists: no schema says so. */
-function isContradiction({ operationId }: FuzzedRequest, { status, body }: Answer): boolean {
+function isContradiction({ operationId, parameters }: FuzzedRequest, { status, body }: Answer): boolean {
   if (status !== 400) return false;
   if (operationId === 'orderCluster') return /needs a tag|takes no tag|to confirm it/.test(body);
+  if (operationId === 'takePeriodNumbers') return parameters.format !== undefined;
   return ['createTag', 'changeTag'].includes(operationId) && body.includes('The tag cannot be stored');
 }
 

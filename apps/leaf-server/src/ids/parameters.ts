@@ -1,7 +1,7 @@
 import { createParamDecorator, type ExecutionContext } from '@nestjs/common';
 import type { FastifyRequest } from 'fastify';
-import { LeafError } from '@leaf-ids/core';
-import { invalidPeriod, NO_NONCE, NONCE_PATTERN } from '@leaf-ids/core/internal';
+import { LeafError, PeriodFormat, type TagReset } from '@leaf-ids/core';
+import { invalidPeriod, messageOf, NO_NONCE, NONCE_PATTERN } from '@leaf-ids/core/internal';
 
 /** RFC 3339. */
 const MOMENT = /^(\d{4}-\d{2}-\d{2})T\d{2}:\d{2}:\d{2}(\.\d+)?(Z|[+-]\d{2}:\d{2})$/i;
@@ -24,6 +24,22 @@ export function parseMoment(given: unknown): Date | undefined {
     );
   }
   return moment;
+}
+
+/**
+ * The form that the `format` parameter describes.
+ *
+ * @throws LeafError `LEAF_REQUEST_INVALID`
+ */
+export function parseFormat(given: unknown, reset: TagReset): PeriodFormat {
+  if (typeof given !== 'string' || given === '') {
+    throw new LeafError('LEAF_REQUEST_INVALID', 'The parameter "format" must be one pattern such as {YYYY}-{seq:5}.');
+  }
+  try {
+    return new PeriodFormat({ reset, pattern: given });
+  } catch (error) {
+    throw new LeafError('LEAF_REQUEST_INVALID', `The parameter "format" is invalid. ${messageOf(error)}`);
+  }
 }
 
 /** `Size`, `size[]`: a client that sends one of these would get another number of IDs than it expects. */

@@ -1,16 +1,27 @@
 import { Controller, Get, Header, Param, Query, Res } from '@nestjs/common';
 import type { FastifyReply } from 'fastify';
 import { MAX_RANGE_SIZE } from '@leaf-ids/core';
-import { assertTag, NONCE_HEADER, NONCE_PARAMETER } from '@leaf-ids/core/internal';
+import { assertTag, MAX_PATTERN, NONCE_HEADER, NONCE_PARAMETER } from '@leaf-ids/core/internal';
 import { EmbeddedIdService } from '@leaf-ids/id';
 import { JSON_TYPE } from '../http/fast-path';
-import { ApiOperation, ApiParam, ApiProperty, ApiQuery, ApiResponse, ApiTags } from '../openapi/decorators';
+import {
+  ApiOperation,
+  ApiParam,
+  ApiProperty,
+  ApiPropertyOptional,
+  ApiQuery,
+  ApiResponse,
+  ApiTags,
+} from '../openapi/decorators';
 import { ApiProblems, SEGMENT_PROBLEMS } from '../openapi/problems';
 import { ANY_TAG, ApiSizeAndNonce, MOMENT, NONCE_ECHO } from '../openapi/schemas';
 import { rangesText } from '../http/responses/batch-text';
-import { GivenSize, parseMoment, parseNonce, parseSize } from './parameters';
+import { GivenSize, parseFormat, parseMoment, parseNonce, parseSize } from './parameters';
 import { IdRange } from './segment.controller';
 import { TakesIds } from './takes-ids';
+
+/** Maximum number of texts in a response, which take about 5 ms. */
+const MAX_TEXTS = 1000;
 
 class PeriodRanges {
   @ApiProperty(ANY_TAG)
@@ -25,6 +36,13 @@ class PeriodRanges {
 
   @ApiProperty({ type: [IdRange] })
   readonly ranges!: readonly IdRange[];
+
+  @ApiPropertyOptional({
+    type: [String],
+    description: 'With `format`: the text of each number, in the order of the numbers.',
+    example: ['INV-2026-11-00042'],
+  })
+  readonly texts?: readonly string[];
 }
 
 /** Numbers of tags that restart each period. */
@@ -49,6 +67,12 @@ export class PeriodController {
     ...MOMENT,
     description: 'A time in the period, with `Z` or an offset; the current time by default.',
   })
+  @ApiQuery({
+    name: 'format',
+    required: false,
+    description: `A pattern for the text of each number, at most ${MAX_TEXTS} at once: \`INV-{YYYY}-{MM}-{seq:5}\`. It must contain \`{seq}\` and the placeholders that identify a period of the tag.`,
+    schema: { type: 'string', minLength: 1, maxLength: MAX_PATTERN, example: '{YYYY}{MM}{DD}{seq:5}' },
+  })
   @ApiResponse({
     status: 200,
     description: 'The period, and ascending ranges whose sizes add up to the requested size.',
@@ -60,12 +84,17 @@ export class PeriodController {
     @Param('tag') tag: string,
     @GivenSize() size: unknown,
     @Query('at') at: unknown,
+    @Query('format') format: unknown,
     @Query(NONCE_PARAMETER) nonce: unknown,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<string> {
     assertTag(tag);
     void reply.header(NONCE_HEADER, parseNonce(nonce));
-    const { period, ranges } = await this.ids.nextRangesInPeriod(tag, parseSize(size, MAX_RANGE_SIZE), parseMoment(at));
-    return rangesText(tag, ranges, { period });
+    const count = parseSize(size, format === undefined ? MAX_RANGE_SIZE : MAX_TEXTS);
+    const moment = parseMoment(at);
+    // Before any number is taken.
+    const form = format === undefined ? undefined : parseFormat(format, await this.ids.resetOf(tag));
+    const taken = await this.ids.nextRangesInPeriod(tag, count, moment);
+    return rangesText(tag, taken.ranges, { period: taken.period, texts: form?.formatRanges(taken) });
   }
 }

@@ -1,6 +1,7 @@
 import type { LeafError } from '../errors/leaf-error';
 import type { PeriodNumber } from '../service/id-service';
-import { PERIOD_SHAPES, periodParts } from '../segment/tags/periods';
+import { idsOf } from '../segment/tags/id-range';
+import { PERIOD_SHAPES, periodParts, type PeriodRanges } from '../segment/tags/periods';
 import { RESETS, type TagReset } from '../segment/tags/tag-settings';
 import { assertOptions, object, oneOf, required, rule, text, whole } from '../util/options';
 import { assertId, invalidId } from './id-format';
@@ -52,9 +53,17 @@ export class PeriodFormat {
 
   /** @throws LeafError `LEAF_ID_INVALID` when the number or the period does not fit */
   format({ period, number }: PeriodNumber): string {
-    assertId(number);
-    const values = { ...this.partsOf(period), seq: String(number) };
-    return this.pieces.reduce((before, piece) => before + writePiece(piece, values, before), '');
+    return this.write(this.partsOf(period), number);
+  }
+
+  /**
+   * The texts of all numbers, in their order.
+   *
+   * @throws LeafError `LEAF_ID_INVALID`
+   */
+  formatRanges({ period, ranges }: PeriodRanges): string[] {
+    const parts = this.partsOf(period);
+    return idsOf(ranges).map((number) => this.write(parts, number));
   }
 
   /** @throws LeafError `LEAF_ID_INVALID` */
@@ -71,6 +80,12 @@ export class PeriodFormat {
     // Compares zeros, check digits and repeated parts as well.
     if (this.format(result) !== text) throw this.unexpected();
     return result;
+  }
+
+  private write(parts: Values, number: bigint): string {
+    assertId(number);
+    const values = { ...parts, seq: String(number) };
+    return this.pieces.reduce((before, piece) => before + writePiece(piece, values, before), '');
   }
 
   private partsOf(period: string): Values {

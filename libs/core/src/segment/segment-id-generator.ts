@@ -16,6 +16,7 @@ import type { PeriodRanges } from './tags/periods';
 import type { SegmentOptions } from './allocation/segment-options';
 import type { SegmentStore, TagEntry } from './tags/segment-store';
 import { assertTag, isTag } from './tags/tag';
+import type { TagReset } from './tags/tag-settings';
 import { TagLookup } from './directory/tag-lookup';
 import {
   invalidRow,
@@ -117,6 +118,15 @@ export class SegmentIdGenerator extends KnownTags {
    */
   async takeInPeriod(tag: string, count: number, at?: number): Promise<PeriodRanges> {
     return (this.periodic.get(tag) ?? (await this.findPeriodic(tag))).take(count, at);
+  }
+
+  /**
+   * How often a tag restarts.
+   *
+   * @throws LeafError as {@link takeInPeriod}
+   */
+  async resetOf(tag: string): Promise<TagReset> {
+    return (this.periodic.get(tag) ?? (await this.findPeriodic(tag))).kind.reset;
   }
 
   /**

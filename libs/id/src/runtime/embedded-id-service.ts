@@ -9,6 +9,7 @@ import {
   type PeriodRanges,
   sizeOf,
   type SnowflakeParts,
+  type TagReset,
 } from '@leaf-ids/core';
 import { assertCount, onlyNumber, type SegmentIdGenerator, type SnowflakeGenerator } from '@leaf-ids/core/internal';
 import type { SegmentService } from '../segment/segment.service';
@@ -82,6 +83,15 @@ export class EmbeddedIdService extends IdService {
   async nextRangesInPeriod(tag: string, count: number, at?: Date): Promise<PeriodRanges> {
     assertCount(count, MAX_RANGE_SIZE);
     return this.segmentMode().takeInPeriod(tag, count, at?.getTime());
+  }
+
+  /**
+   * How often the numbers of a tag restart.
+   *
+   * @throws LeafError as {@link nextRangesInPeriod}
+   */
+  async resetOf(tag: string): Promise<TagReset> {
+    return this.segmentMode().resetOf(tag);
   }
 
   tryNext(tag: string): bigint | undefined {

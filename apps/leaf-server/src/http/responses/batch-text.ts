@@ -47,14 +47,21 @@ export interface RangesNotes {
   readonly strict?: boolean;
   /** The period within which the numbers are unique; omitted for tags without periods. */
   readonly period?: string;
+  /** The text of each number. */
+  readonly texts?: readonly string[] | undefined;
 }
 
-export function rangesText(tag: string, ranges: readonly IdRange[], { strict, period }: RangesNotes = {}): string {
+export function rangesText(
+  tag: string,
+  ranges: readonly IdRange[],
+  { strict, period, texts }: RangesNotes = {},
+): string {
   return JSON.stringify({
     tag,
     order: strict === true ? 'strict' : undefined,
     period,
     ranges: ranges.map(({ from, to }) => ({ from: String(from), to: String(to) })),
+    texts,
   });
 }
 
