@@ -140,15 +140,46 @@ describe('leaf with a server', () => {
     const ready = await leaf(['check'], env);
     expect(ready).toMatchObject({ code: 0, err: '' });
     expect(ready.out).toMatch(/^PART +STATE\ndrain +up\nsegment +up\nsnowflake +up\n\nThe server is ready\.\n$/);
-    expect(await leafJson(['check'], env)).toMatchObject({ status: 'ok', details: { segment: { status: 'up' } } });
+    expect(await leafJson(['check'], env)).toMatchObject({ status: 'ok', state: 'ready', reason: null });
+    expect((await leaf(['check', '--strict'], env)).code).toBe(0);
     await admin(server.port, 'POST', '/api/server/drain');
     try {
       const { code, out } = await leaf(['check'], env);
       expect(code).toBe(1);
       expect(out).toMatch(/^drain +down/m);
-      expect(out).toContain('The server is not ready.');
+      expect(out).toMatch(/^The server is not ready: draining: .*drain/m);
+      const { out: json } = await leaf(['check', '--json'], env);
+      expect(JSON.parse(json)).toMatchObject({ status: 'error', state: 'draining' });
     } finally {
       await admin(server.port, 'DELETE', '/api/server/drain');
+    }
+  });
+});
+
+describe('leaf check with a server that is degraded', () => {
+  const overview = { state: 'degraded', reason: 'The database is away.' };
+  const message = 'The tag "order" refuses its calls.';
+  const health = { status: 'degraded', details: { segment: { status: 'degraded', message }, drain: { status: 'up' } } };
+
+  it.each([
+    ['with its monitoring API', overview, overview.reason],
+    ['without it', undefined, message],
+  ])('says so %s, and fails with --strict', async (_how, shown, reason) => {
+    const server = createServer(({ url }, response) => {
+      const body = url === '/health/ready' ? health : shown;
+      response.writeHead(body === undefined ? 404 : 200, { 'content-type': 'application/json' });
+      response.end(JSON.stringify(body ?? {}));
+    }).listen(0, '127.0.0.1');
+    try {
+      await new Promise((resolve) => server.once('listening', resolve));
+      const env = { LEAF_URL: `http://127.0.0.1:${(server.address() as AddressInfo).port}` };
+      const { code, out } = await leaf(['check'], env);
+      expect(code).toBe(0);
+      expect(out).toContain(`\nThe server is degraded: ${reason}\n`);
+      expect(await leaf(['check', '--strict'], env)).toEqual({ code: 1, out, err: '' });
+      expect(await leafJson(['check'], env)).toMatchObject({ status: 'degraded', state: 'degraded', reason });
+    } finally {
+      server.close();
     }
   });
 });

@@ -93,7 +93,8 @@ export async function runLeaf(args: readonly string[], { terminal, env, version 
   program
     .command('check')
     .description('show whether the server is ready, or whether the tags of the database are consistent')
-    .action(() => perform((source) => source.check()));
+    .option('--strict', 'fail also if the server is degraded')
+    .action(({ strict = false }: { strict?: boolean }) => perform((source) => source.check(strict)));
 
   const code = await runProgram(program, args);
   return outcome.failed ? FAILED : code;

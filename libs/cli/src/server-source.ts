@@ -1,5 +1,13 @@
 import { type IdRange, LeafError, type NewTag, type SnowflakeParts } from '@leaf-ids/core';
-import { isErrorCode, parseObject, parseProblem, reasonOf, table, type TagView } from '@leaf-ids/core/internal';
+import {
+  isErrorCode,
+  parseObject,
+  parseProblem,
+  reasonOf,
+  table,
+  type TagView,
+  visible,
+} from '@leaf-ids/core/internal';
 import { LeafClient } from '@leaf-ids/client/plain';
 import type { Result, Source, TagList } from './source';
 
@@ -8,6 +16,18 @@ export interface ServerOptions {
   readonly token: string | undefined;
   /** Limit for a command, in milliseconds. */
   readonly timeoutMs: number;
+}
+
+/** The response of `/health/ready`. */
+interface Health {
+  readonly status: string;
+  readonly details: Readonly<Record<string, { readonly status: string; readonly message?: string }>>;
+}
+
+/** The state of a server, and the reason if it is not `ready`. */
+interface ServerState {
+  readonly state: string;
+  readonly reason: string | null;
 }
 
 /** A running server, by its HTTP API. */
@@ -72,11 +92,12 @@ export class ServerSource implements Source {
     return body as TagView;
   }
 
-  async check(): Promise<Result> {
+  async check(strict: boolean): Promise<Result> {
     const { status, text } = await this.send('/health/ready');
-    const json = parseObject(text);
-    const { details } = json as { details?: Record<string, { status: string }> };
+    const health = parseObject(text) as Partial<Health>;
+    const { details } = health;
     if (details === undefined || (status !== 200 && status !== 503)) throw this.refusal(status, '', text);
+    const { state, reason } = (await this.overview()) ?? stateOf(health);
     const rows = Object.entries(details).map(([part, { status: state, ...facts }]) => [
       part,
       state,
@@ -84,8 +105,12 @@ export class ServerSource implements Source {
         .map(([name, value]) => `${name}: ${typeof value === 'string' ? value : JSON.stringify(value)}`)
         .join(', '),
     ]);
-    const verdict = status === 200 ? 'The server is ready.' : 'The server is not ready.';
-    return { text: [...table(['PART', 'STATE', ''], rows), '', verdict].join('\n'), json, failed: status !== 200 };
+    const verdict = `The server is ${status === 200 ? state : `not ready: ${state}`}${reason === null ? '.' : `: ${visible(reason)}`}`;
+    return {
+      text: [...table(['PART', 'STATE', ''], rows), '', verdict].join('\n'),
+      json: { ...health, state, reason },
+      failed: status !== 200 || (strict && state !== 'ready'),
+    };
   }
 
   async close(): Promise<void> {
@@ -102,6 +127,14 @@ export class ServerSource implements Source {
       if (error.code === 'LEAF_SERVERS_UNAVAILABLE') throw this.unavailable(server?.lastError ?? error.message);
       throw this.explained(error);
     }
+  }
+
+  /** Undefined if the monitoring API is closed to this address, or answers in another form. */
+  private async overview(): Promise<ServerState | undefined> {
+    const { status, text } = await this.send('/api/monitor/overview');
+    const { state, reason } = (status === 200 ? parseObject(text) : {}) as Partial<ServerState>;
+    if (typeof state !== 'string' || (typeof reason !== 'string' && reason !== null)) return undefined;
+    return { state, reason };
   }
 
   private async call(path: string, init?: RequestInit): Promise<{ body: unknown; headers: Headers }> {
@@ -155,4 +188,11 @@ export class ServerSource implements Source {
       `The server ${this.base} ${fault}. Set LEAF_TOKEN to a valid token, or name a file that contains one with --token-file.`,
     );
   }
+}
+
+/** The state as far as probes tell it. */
+function stateOf({ status = '', details = {} }: Partial<Health>): ServerState {
+  const state = status === 'ok' ? 'ready' : status === 'error' ? 'down' : status;
+  const worst = status === 'error' ? 'down' : 'degraded';
+  return { state, reason: Object.values(details).find((part) => part.status === worst)?.message ?? null };
 }

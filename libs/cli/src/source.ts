@@ -30,7 +30,8 @@ export interface Source {
   listTags(after: string | undefined, limit: number): Promise<TagList>;
   findTag(tag: string): Promise<TagView>;
   createTag(tag: NewTag): Promise<TagView>;
-  check(): Promise<Result>;
+  /** @param strict whether a degraded server fails the check */
+  check(strict: boolean): Promise<Result>;
   close(): Promise<void>;
 }
 

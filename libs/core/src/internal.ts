@@ -80,7 +80,7 @@ export { SegmentIdGenerator } from './segment/segment-id-generator';
 export { InterleavedBlocks, type Block } from './segment/tags/interleaved-blocks';
 export { DEFAULT_SEGMENT_OPTIONS, SEGMENT_RULES, type SegmentOptions } from './segment/allocation/segment-options';
 export { MAX_BLOCKS, orRefusal, TagExhaustedError } from './segment/tags/segment-store';
-export { UsedSources } from './segment/allocation/tag-source';
+export { type FailingTags, UsedSources } from './segment/allocation/tag-source';
 export { nextStep } from './segment/allocation/step-policy';
 export { type Survey, usedOnly } from './segment/directory/tag-lookup';
 export { periodicTag, unknownTag } from './segment/tags/tag-refusals';

@@ -1,3 +1,4 @@
+import { LeafError, PLAIN_TAG } from '@leaf-ids/core';
 import { idsOf, SegmentRig, TAG } from '../../../../test/support/fakes/segment-rig';
 import { watch } from '../../../../test/support/watch';
 import type { SegmentIdGenerator } from './segment-id-generator';
@@ -52,6 +53,67 @@ describe('SegmentIdGenerator', () => {
     await rig.clock.advance(1000);
     expect(call.code).toBe('LEAF_SEGMENT_UNAVAILABLE');
     expect(rig.reports).toEqual([TAG]);
+  });
+
+  describe('tells which used tags refuse their calls', () => {
+    const STRICT = { ...PLAIN_TAG, order: 'strict' as const };
+    const DAILY = { ...PLAIN_TAG, reset: 'daily' as const };
+
+    it('while no ID is buffered, and the latest load failed', async () => {
+      const rig = new SegmentRig(2);
+      rig.store.put('strict', 1n, 10, STRICT);
+      rig.store.put('daily', 1n, 1, DAILY);
+      rig.store.put('unused', 1n, 10);
+      const generator = rig.generator();
+      await generator.refresh.run();
+      await nextMany(generator, TAG, 1);
+      await generator.next('strict');
+      await generator.takeInPeriod('daily', 1);
+      await rig.settle();
+      rig.store.breakDown();
+      const calls = (): Promise<void>[] =>
+        ['strict', TAG, TAG, TAG, TAG, TAG].map(
+          (tag) => generator.next(tag).then(undefined, () => undefined) as Promise<void>,
+        );
+      await nextMany(generator, TAG, 1);
+      expect(generator.failing).toBeUndefined();
+      void calls();
+      for (let call = 0; call < 4; call++) void generator.takeInPeriod('daily', 1).catch(() => undefined);
+      await rig.clock.advance(5000);
+      expect(generator.failing).toMatchObject({ count: 3, error: { code: 'LEAF_STORE_UNAVAILABLE' } });
+      rig.store.heal();
+      await rig.clock.advance(5000);
+      await Promise.all(calls());
+      await generator.takeInPeriod('daily', 5);
+      expect(generator.failing).toBeUndefined();
+    });
+
+    it('until they are gone, or have had no calls for a minute', async () => {
+      const rig = new SegmentRig();
+      rig.store.put('other', 1n, 10);
+      const generator = rig.generator();
+      await generator.refresh.run();
+      rig.store.breakDown();
+      for (const tag of [TAG, 'other']) void generator.next(tag).catch(() => undefined);
+      await rig.clock.advance(2000);
+      expect(generator.failing).toMatchObject({ count: 2 });
+      generator.remove('other');
+      await rig.clock.advance(1000);
+      expect(generator.failing).toMatchObject({ tag: TAG, count: 1 });
+      await rig.clock.advance(59_000);
+      expect(generator.failing).toBeDefined();
+      await rig.clock.advance(20_000);
+      expect(generator.failing).toBeUndefined();
+    });
+
+    it('but not if they are used up, or a call asks for more than is left', async () => {
+      const rig = new SegmentRig();
+      const generator = rig.generator();
+      rig.store.breakDown(new LeafError('LEAF_TAG_EXHAUSTED', 'used up'));
+      await generator.refresh.run();
+      await expect(generator.next(TAG)).rejects.toMatchObject({ code: 'LEAF_TAG_EXHAUSTED' });
+      expect(generator.failing).toBeUndefined();
+    });
   });
 
   it('two generators in one process do not touch each other', async () => {

@@ -1,3 +1,4 @@
+import type { FailingTags } from '@leaf-ids/core/internal';
 import { LeafError, type PeriodicTaskSnapshot, type SegmentStore } from '@leaf-ids/core';
 import { FakeClock } from '@leaf-ids/core/testing';
 import type { SegmentService } from '../segment/segment.service';
@@ -9,6 +10,7 @@ import { type LeafStatus, readinessOf, statusOf, type StatusSources } from './st
 /** How each part was found. */
 interface Found {
   readonly refresh?: Partial<PeriodicTaskSnapshot>;
+  readonly failing?: FailingTags;
   readonly pinged?: Health;
   readonly refusal?: LeafError;
   readonly report?: string;
@@ -19,9 +21,12 @@ interface Found {
 /** What is read of all tags. */
 const COUNTS = { tagCount: 1, issued: 0, pausedTags: () => [], totals: { times: { snapshot: () => ({}) } } };
 
-function sourcesWith({ refresh, pinged, refusal, report, degradedReason, lost }: Found, counts = {}): StatusSources {
+function sourcesWith(
+  { refresh, failing, pinged, refusal, report, degradedReason, lost }: Found,
+  counts = {},
+): StatusSources {
   const refreshed = { lastSuccessAt: 1, failures: 0, ...refresh };
-  const segments = { generator: { ...counts, refresh: { snapshot: () => refreshed } } };
+  const segments = { generator: { ...counts, failing, refresh: { snapshot: () => refreshed } } };
   const lease = { registry: 'memory', report: { lastError: report, failures: 0 }, degradedReason, lost };
   const snowflake = {
     ...{ layout: {}, horizonMs: 1, generator: { refusal: () => refusal } },
@@ -74,6 +79,32 @@ describe('The status of a runtime', () => {
       'the database answers again, and no refresh was due since',
       { pinged: { status: 'up' }, refresh: { lastError: 'away' } },
       [['degraded', 'away'], up, up, up],
+    ],
+    [
+      'a used tag refuses its calls, and no refresh was due since',
+      { failing: { tag: 'order', count: 1, error: new Error('away') } },
+      [
+        [
+          'degraded',
+          'The tag "order" refuses its calls: no IDs are left in memory, and the database allocates none: away',
+        ],
+        up,
+        up,
+        up,
+      ],
+    ],
+    [
+      'several used tags refuse their calls, and the refresh fails, too',
+      { failing: { tag: 'order', count: 3, error: new Error('away') }, refresh: { lastError: 'gone' } },
+      [
+        [
+          'degraded',
+          'The tag "order" and 2 more refuse their calls: no IDs are left in memory, and the database allocates none: away',
+        ],
+        ['down', 'gone'],
+        up,
+        up,
+      ],
     ],
     ['a report fails', { report: 'no answer' }, [up, up, ['degraded', 'no answer'], ['degraded', 'no answer']]],
     [

@@ -1,4 +1,5 @@
 import type { Clock, HistogramSnapshot, PeriodicTaskSnapshot, SegmentStore, WorkerUsage } from '@leaf-ids/core';
+import { type FailingTags, reasonOf } from '@leaf-ids/core/internal';
 import type { SegmentService } from '../segment/segment.service';
 import type { SnowflakeService } from '../snowflake/snowflake.service';
 import type { DatabaseProbe } from './database-probe';
@@ -127,11 +128,18 @@ function segmentStatus(segments: SegmentService, probe: DatabaseProbe): SegmentS
 }
 
 /** Without the database, segment mode continues from memory if it has read the tags once. */
-function segmentHealth(segments: SegmentService, probe: DatabaseProbe): Health {
-  const { lastError, lastSuccessAt } = segments.generator.refresh.snapshot();
-  const message = lastError ?? probe.health?.message;
+function segmentHealth({ generator }: SegmentService, probe: DatabaseProbe): Health {
+  const { lastError, lastSuccessAt } = generator.refresh.snapshot();
+  const message = failingText(generator.failing) ?? lastError ?? probe.health?.message;
   if (message === undefined) return UP;
   return { status: lastSuccessAt === undefined ? 'down' : 'degraded', message };
+}
+
+function failingText(failing: FailingTags | undefined): string | undefined {
+  if (failing === undefined) return undefined;
+  const { tag, count, error } = failing;
+  const others = count === 1 ? ' refuses its calls' : ` and ${count - 1} more refuse their calls`;
+  return `The tag "${tag}"${others}: no IDs are left in memory, and the database allocates none: ${reasonOf(error)}`;
 }
 
 /** Without pings, the result of the last tag refresh decides. */

@@ -1,16 +1,59 @@
-import type { LeafError } from '../../errors/leaf-error';
+import type { LeafErrorCode } from '../../errors/error-catalogue';
+import { hasCode, type LeafError } from '../../errors/leaf-error';
 import type { IdRange } from '../tags/id-range';
 import type { TagOrder } from '../tags/tag-settings';
 import type { DoubleBufferSnapshot } from './segment-snapshot';
 
+/** Errors of an allocation that concern its caller, not the operator. */
+const EXPECTED: readonly LeafErrorCode[] = ['LEAF_TAG_EXHAUSTED', 'LEAF_TAG_NOT_FOUND', 'LEAF_SIZE_INVALID'];
+/** How long a tag counts as failing after its latest failure, in milliseconds: without calls, it is not tried again. */
+const FAILING_MS = 60_000;
+
+/** Tags that refuse their calls. */
+export interface FailingTags {
+  /** One of them. */
+  readonly tag: string;
+  /** Number of such tags. */
+  readonly count: number;
+  /** The latest error of `tag`. */
+  readonly error: unknown;
+}
+
 /** The sources that have asked the store for IDs, and the number of IDs issued by them and by those that ended. */
 export class UsedSources {
   private readonly sources = new Set<TagSource>();
+  /** Sources without a buffered ID whose latest allocation failed, in the order of these failures. */
+  private readonly failed = new Map<{ readonly tag: string }, { readonly error: unknown; readonly at: number }>();
   private issuedBefore = 0;
 
   /** Call this before each load of `source`: before its first load, a source cannot have issued IDs. */
   add(source: TagSource): void {
     this.sources.add(source);
+  }
+
+  /**
+   * Records the outcome of an allocation.
+   *
+   * @param error undefined after a success
+   * @param now monotonic milliseconds
+   */
+  note(source: Pick<TagSource, 'tag' | 'buffered'>, error: unknown, now: number): void {
+    this.failed.delete(source);
+    if (error === undefined || source.buffered > 0 || EXPECTED.some((code) => hasCode(error, code))) return;
+    this.failed.set(source, { error, at: now });
+  }
+
+  /**
+   * Undefined if no used tag is failing. Costs the same with any number of tags, but for those that have failed before.
+   *
+   * @param now monotonic milliseconds
+   */
+  failing(now: number): FailingTags | undefined {
+    for (const [source, { error, at }] of this.failed) {
+      if (now - at < FAILING_MS) return { tag: source.tag, count: this.failed.size, error };
+      this.failed.delete(source);
+    }
+    return undefined;
   }
 
   /** @param onUsed receives each source that has issued IDs and has not ended */
@@ -27,6 +70,7 @@ export class UsedSources {
   /** Ends a source; its IDs stay counted. @returns the unissued ranges, newest first, once no allocation is in progress */
   async retire(source: TagSource, reason: () => LeafError): Promise<IdRange[]> {
     const rest = await source.retire(reason);
+    this.failed.delete(source);
     if (this.sources.delete(source)) this.issuedBefore += source.issued;
     return rest;
   }

@@ -76,10 +76,20 @@ export abstract class AllocatingSource {
   }
 
   protected retrying<T>(action: () => Promise<T>, isWanted: () => boolean): Promise<T> {
-    const { clock, random, closing } = this.context;
+    const { clock, random, closing, used } = this.context;
+    const noted = async (): Promise<T> => {
+      try {
+        const result = await action();
+        used.note(this, undefined, clock.monotonic());
+        return result;
+      } catch (error) {
+        used.note(this, error, clock.monotonic());
+        throw error;
+      }
+    };
     const isRetryable = (error: unknown): boolean =>
       this.retired === undefined && error instanceof LeafError && error.retryable && isWanted();
-    return retry(action, { ...BACKOFF, attempts: Infinity, isRetryable, signal: closing }, clock, random);
+    return retry(noted, { ...BACKOFF, attempts: Infinity, isRetryable, signal: closing }, clock, random);
   }
 
   /** @param error undefined if a waiting call may start another load immediately */

@@ -205,13 +205,19 @@ export class StrictTag implements TagSource, LinedTag {
       if (range === undefined || sizeOf(range) !== this.asked) throw replacedTag(this.tag);
       this.issued += this.callers.serve(range);
       this.failures = 0;
+      this.note(undefined);
     } catch (error) {
+      this.note(error);
       this.fail(error);
     }
     this.asking = false;
     this.onEnd?.();
     if (this.failures > 0) void this.enterLater();
     else this.enter();
+  }
+
+  private note(error: unknown): void {
+    this.context.used.note(this, error, this.context.clock.monotonic());
   }
 
   private wait(count: number): Promise<IdRange> {

@@ -3,7 +3,7 @@ import { forEachInPages } from '../../util/pages';
 import type { PeriodicTag } from '../periodic/periodic-tag';
 import type { PeriodicTags } from '../periodic/periodic-tags';
 import type { DoubleBufferSnapshot, TagSnapshot, TagVisit } from '../allocation/segment-snapshot';
-import { type TagSource, UsedSources } from '../allocation/tag-source';
+import { type FailingTags, type TagSource, UsedSources } from '../allocation/tag-source';
 import { ServedTags } from './served-tags';
 
 /** Tags visited before yielding to the event loop. */
@@ -95,6 +95,11 @@ export abstract class KnownTags {
   /** Whether the IDs of a tag ascend over all servers; false for an unknown tag. */
   isStrict(tag: string): boolean {
     return (this.sourceOf(tag)?.order ?? this.periodic.get(tag)?.kind.order) === 'strict';
+  }
+
+  /** The used tags that refuse their calls; undefined if none does. Takes the same time with any number of tags. */
+  get failing(): FailingTags | undefined {
+    return this.used.failing(this.clock.monotonic());
   }
 
   pausedTags(): string[] {
