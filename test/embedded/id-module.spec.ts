@@ -73,7 +73,11 @@ describe('IdModule.forRoot', () => {
     await expect(ids.nextId('order')).rejects.toMatchObject({ code: 'LEAF_SEGMENT_DISABLED' });
     const segmentOnly = await start(IdModule.forRoot({ database: file() }));
     expect(() => segmentOnly.get(IdService).snowflake()).toThrow('disabled');
-    expect(Object.keys(segmentOnly.get(LeafHealthIndicator).check('leaf').leaf)).toEqual(['status', 'segment']);
+    expect(Object.keys(segmentOnly.get(LeafHealthIndicator).check('leaf').leaf)).toEqual([
+      'status',
+      'state',
+      'segment',
+    ]);
   });
 
   it('refuses options that need a database without one', async () => {

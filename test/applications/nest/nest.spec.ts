@@ -16,7 +16,7 @@ const PAGE = readPage('docs/first-id-in-nest.md');
 const COMPILER = join(ROOT, 'node_modules/.bin/tsc');
 const JEST = join(ROOT, 'node_modules/jest/bin/jest.js');
 /** What an application has before it installs Leaf. */
-const NEST = ['common', 'core', 'microservices', 'platform-express', 'platform-fastify', 'testing'];
+const NEST = ['common', 'core', 'microservices', 'platform-express', 'platform-fastify', 'terminus', 'testing'];
 const OTHERS = { 'reflect-metadata': '0.2', rxjs: '7', mysql2: '3', pg: '8', '@types/jest': '30', '@types/node': '20' };
 const MAJORS = ['10', '11', '12'] as const;
 const APPLICATIONS = [
@@ -40,6 +40,8 @@ interface Result {
   readonly overridden: string;
   readonly several: string[];
   readonly alone: { readonly segment: string; readonly snowflake: number; readonly registry: number[] };
+  readonly health: Record<string, { readonly status: string; readonly details: unknown }>;
+  readonly twoGlobals: string;
   readonly unhooked: { readonly id: string; readonly warnings: string[] };
 }
 
@@ -118,6 +120,26 @@ describe.each(APPLICATIONS)('An application on Nest %s and %s', (nest, platform)
   it('uses each part alone', () => {
     const { segment, snowflake, registry } = result.alone;
     expect([segment, registry]).toEqual(['1', [snowflake]]);
+  });
+
+  it('has the health of Leaf in Terminus', async () => {
+    const degraded = nest === '12' ? ['degraded', 'degraded'] : ['ok', 'up'];
+    expect(result.health).toMatchObject({
+      up: { status: 'ok', details: { leaf: { status: 'up', state: 'up' } } },
+      degraded: {
+        status: degraded[0],
+        details: { leaf: { status: degraded[1], state: 'degraded', segment: { status: 'degraded' } } },
+      },
+      down: { status: 'error', error: { leaf: { status: 'down', state: 'down' } } },
+    });
+    await copyFile(join(__dirname, 'programs/health.ts'), join(folderOf(nest), 'health.ts'));
+    const flags = ['--noEmit', '--strict', '--skipLibCheck', '--module', 'nodenext', '--target', 'es2022'];
+    const decorators = ['--experimentalDecorators', '--emitDecoratorMetadata', '--types', 'node'];
+    await command(COMPILER, [...flags, ...decorators, 'health.ts'], folderOf(nest));
+  });
+
+  it('is refused with two global modules', () => {
+    expect(result.twoGlobals).toBe('LEAF_CONFIG_INVALID');
   });
 
   it('is warned when it has no shutdown hooks', () => {

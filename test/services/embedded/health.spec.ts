@@ -76,7 +76,10 @@ describe('Leaf in the health check of an application', () => {
     await mariadb.stop();
     const degraded = await seen('degraded', ({ body }) => body.includes('"degraded"'));
     expect(degraded.status).toBe(200);
-    expect(JSON.parse(degraded.body)).toMatchObject({ info: { leaf: { segment: { status: 'degraded' } } } });
+    expect(JSON.parse(degraded.body)).toMatchObject({
+      status: 'degraded',
+      info: { leaf: { status: 'degraded', state: 'degraded', segment: { status: 'degraded' } } },
+    });
     expect(await app.get(IdService).nextId('order')).toBe(2n);
 
     const [held] = workers.records.values();

@@ -3,14 +3,15 @@
 import 'reflect-metadata';
 import { LeafError, TagStore, WorkerRegistry } from '@leaf-ids/core';
 import { LeafExceptionFilter, serializeBigInts } from '@leaf-ids/nest';
-import { IdModule, IdService, RegistryModule, SegmentModule, SegmentService } from '@leaf-ids/id';
-import { SnowflakeModule, SnowflakeService } from '@leaf-ids/id';
+import { EmbeddedIdService, IdModule, IdService, LeafHealthIndicator, RegistryModule } from '@leaf-ids/id';
+import { SegmentModule, SegmentService, SnowflakeModule, SnowflakeService } from '@leaf-ids/id';
 import { InMemoryIdService } from '@leaf-ids/id/testing';
 import { Controller, Get, Module, Param } from '@nestjs/common';
 import { APP_FILTER, NestFactory } from '@nestjs/core';
 import { ClientProxyFactory, MessagePattern, Transport } from '@nestjs/microservices';
 import { ExpressAdapter } from '@nestjs/platform-express';
 import { FastifyAdapter } from '@nestjs/platform-fastify';
+import { HealthCheckService, TerminusModule } from '@nestjs/terminus';
 import { Test } from '@nestjs/testing';
 import { lastValueFrom } from 'rxjs';
 
@@ -105,6 +106,32 @@ async function unhooked() {
   return { id, warnings };
 }
 
+/** How Terminus responds while IDs are issued, while something fails, and while none are issued. */
+async function health() {
+  class HealthModule {}
+  const ids = IdModule.forRoot({ database: 'sqlite::memory:' });
+  Module({ imports: [TerminusModule.forRoot({ logger: false }), ids] })(HealthModule);
+  const app = await NestFactory.createApplicationContext(HealthModule, { logger: false });
+  const [service, leaf] = [await app.resolve(HealthCheckService), app.get(LeafHealthIndicator)];
+  const responses = {};
+  for (const status of ['up', 'degraded', 'down']) {
+    app.get(EmbeddedIdService).readiness = () => ({ segment: { health: { status } } });
+    const result = await service.check([() => leaf.check('leaf')]).catch((error) => error.getResponse());
+    responses[status] = result;
+  }
+  await app.close();
+  return responses;
+}
+
+/** How an application with two global modules is refused. */
+async function twoGlobals() {
+  const ids = () => IdModule.forRoot({ database: 'sqlite::memory:', isGlobal: true });
+  class AppModule {}
+  Module({ imports: [ids(), ids()] })(AppModule);
+  const options = { logger: false, abortOnError: false };
+  return NestFactory.createApplicationContext(AppModule, options).catch(({ code }) => code);
+}
+
 /** The IDs of two modules with factories of the same source text, and of one with a bigint in its options. */
 async function several() {
   const database = 'sqlite::memory:';
@@ -161,6 +188,8 @@ const result = {
   overridden: await overridden(),
   several: await several(),
   alone: await alone(),
+  health: await health(),
+  twoGlobals: await twoGlobals(),
   unhooked: await unhooked(),
 };
 console.log(JSON.stringify(result));
