@@ -132,7 +132,7 @@ export function idServiceContract(name: string, start: () => Promise<IdServiceRi
         taken.push(...batch);
         taken.push(...(await ids.snowflakeStrings(count)).map(BigInt));
         const one = await until('ID at hand', () => ids.trySnowflakeString());
-        taken.push(BigInt(one));
+        taken.push(BigInt(one), await until('ID at hand', () => ids.trySnowflake()));
       }
       expectAscending(taken);
     });

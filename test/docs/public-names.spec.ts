@@ -15,7 +15,7 @@ const PUBLIC: Readonly<Record<string, string[]>> = {
     // Clocks, for the client and for stores
     ...['Clock', 'RandomSource', 'SystemClock'],
     // Errors
-    ...['ERROR_CATALOGUE', 'LeafError', 'LeafErrorCode', 'LeafErrorOptions'],
+    ...['ERROR_CATALOGUE', 'isLeafError', 'LeafError', 'LeafErrorCode', 'LeafErrorOptions'],
     // IDs and their layout
     ...['IdRange', 'IdService', 'MAX_BATCH_SIZE', 'MAX_ID', 'MAX_RANGE_SIZE', 'PeriodNumber', 'PeriodRanges'],
     ...['BitLayout', 'BitLayoutOptions', 'DEFAULT_EPOCH', 'DEFAULT_LAYOUT', 'SnowflakeParts', 'idsOf', 'sizeOf'],

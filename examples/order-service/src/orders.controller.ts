@@ -1,4 +1,4 @@
-import { type IdFormat, LeafError } from '@leaf-ids/core';
+import { type IdFormat, isLeafError } from '@leaf-ids/core';
 import { BadRequestException, Body, Controller, Get, Inject, NotFoundException, Param, Post } from '@nestjs/common';
 import { InjectRepository } from '@nestjs/typeorm';
 import { Repository } from 'typeorm';
@@ -47,7 +47,7 @@ export class OrdersController {
     try {
       return this.numbers.parse(number);
     } catch (error) {
-      if (error instanceof LeafError) throw new BadRequestException(error.message);
+      if (isLeafError(error)) throw new BadRequestException(error.message);
       throw error;
     }
   }

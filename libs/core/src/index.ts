@@ -1,7 +1,7 @@
 export { Clock } from './clock/clock';
 export { SystemClock } from './clock/system-clock';
 export { ERROR_CATALOGUE, type LeafErrorCode } from './errors/error-catalogue';
-export { LeafError, type LeafErrorOptions } from './errors/leaf-error';
+export { isLeafError, LeafError, type LeafErrorOptions } from './errors/leaf-error';
 export type { HistogramSnapshot } from './util/histogram';
 export { DatedFormat, type DatedId } from './format/dated-format';
 export type { IdFormat } from './format/id-format';

@@ -1,7 +1,7 @@
 export { unlessAborted, withinDeadline } from './util/deadline';
 export { DecimalWriter } from './util/decimal-writer';
 export { syncDirectory, writeDurably } from './util/durable-file';
-export { codeOf, hasCode, messageOf, reasonOf, RETRY_AFTER_S } from './errors/leaf-error';
+export { codeOf, messageOf, reasonOf, RETRY_AFTER_S } from './errors/leaf-error';
 export {
   internalError,
   isErrorCode,

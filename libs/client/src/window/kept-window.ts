@@ -1,8 +1,7 @@
-import { type BitLayout, LeafError } from '@leaf-ids/core';
+import { type BitLayout, LeafError, isLeafError } from '@leaf-ids/core';
 import {
   backoffMs,
   type BackoffOptions,
-  hasCode,
   type IssueWindow,
   retry,
   type Term,
@@ -243,7 +242,7 @@ export class KeptWindow implements IssueWindow {
   }
 
   private refuse(error: unknown): void {
-    this.isFinal ||= hasCode(error, 'LEAF_LAYOUT_MISMATCH');
+    this.isFinal ||= isLeafError(error, 'LEAF_LAYOUT_MISMATCH');
     this.refusedUntil = this.context.clock.monotonic() + REFUSAL_MS;
     this.end(asRefusal('snowflake', error));
   }
@@ -276,7 +275,7 @@ function notYet(): LeafError {
 
 /** Whether the lease has no worker ID any more. */
 function isLost(error: unknown): boolean {
-  return hasCode(error, 'LEAF_LEASE_LOST') || hasCode(error, 'LEAF_LEASE_NOT_FOUND');
+  return isLeafError(error, 'LEAF_LEASE_LOST') || isLeafError(error, 'LEAF_LEASE_NOT_FOUND');
 }
 
 function mismatch(expected: BitLayout, answered: BitLayout): LeafError {

@@ -1,7 +1,6 @@
-import type { BitLayout, LeafError } from '@leaf-ids/core';
+import { type BitLayout, type LeafError, isLeafError } from '@leaf-ids/core';
 import {
   DEFAULT_SNOWFLAKE_OPTIONS,
-  hasCode,
   SnowflakeGenerator,
   type SnowflakeSnapshot,
   withinDeadline,
@@ -140,7 +139,7 @@ export class WindowSnowflakes implements SnowflakeSource {
     }
     const refusal = this.generator().refusal();
     // A clock that was set forward does not wake the window by itself.
-    if (hasCode(refusal, 'LEAF_LEASE_EXPIRED')) void window.renew();
+    if (isLeafError(refusal, 'LEAF_LEASE_EXPIRED')) void window.renew();
     return refusal;
   }
 }

@@ -1,5 +1,5 @@
 import { ERROR_CATALOGUE, type LeafErrorCode } from './error-catalogue';
-import { codeOf, LeafError, messageOf, reasonOf } from './leaf-error';
+import { codeOf, isLeafError, LeafError, messageOf, reasonOf } from './leaf-error';
 
 const CODES = Object.keys(ERROR_CATALOGUE) as LeafErrorCode[];
 
@@ -135,4 +135,25 @@ describe('codeOf', () => {
   ])('reads %p', (thrown, code) => {
     expect(codeOf(thrown)).toBe(code);
   });
+});
+
+describe('isLeafError', () => {
+  it('recognizes errors of any copy of the package, and their codes', async () => {
+    let other: unknown;
+    await jest.isolateModulesAsync(async () => {
+      const copy = await import('./leaf-error.js');
+      other = new copy.LeafError('LEAF_NOT_READY', 'x');
+    });
+    expect(other).not.toBeInstanceOf(LeafError);
+    for (const error of [other, new LeafError('LEAF_NOT_READY', 'x')]) {
+      expect(isLeafError(error)).toBe(true);
+      expect(isLeafError(error, 'LEAF_NOT_READY')).toBe(true);
+      expect(isLeafError(error, 'LEAF_OVERLOADED')).toBe(false);
+    }
+  });
+
+  it.each([undefined, null, 'LEAF_NOT_READY', new Error('x'), Object.assign(new Error('x'), { code: 'ENOENT' })])(
+    'is false for %p',
+    (thrown) => expect(isLeafError(thrown)).toBe(false),
+  );
 });

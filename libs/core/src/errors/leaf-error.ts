@@ -62,9 +62,15 @@ export class LeafError extends Error {
   }
 }
 
-/** Whether a thrown value is a LeafError with this code. */
-export function hasCode(error: unknown, code: LeafErrorCode): error is LeafError {
-  return error instanceof LeafError && error.code === code;
+/**
+ * Whether a thrown value is a LeafError, also of another copy of this package, which `instanceof` does not recognize.
+ *
+ * @param code if given, the code that it must have
+ * @example if (isLeafError(error, 'LEAF_TAG_NOT_FOUND')) return undefined;
+ */
+export function isLeafError(error: unknown, code?: LeafErrorCode): error is LeafError {
+  const { name, code: own } = (error ?? {}) as { readonly name?: unknown; readonly code?: unknown };
+  return name === 'LeafError' && typeof own === 'string' && (code === undefined || own === code);
 }
 
 /** Errors of `LeafClient` that do not concern the clients of its application. */

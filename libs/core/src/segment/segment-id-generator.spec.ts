@@ -309,7 +309,7 @@ describe('SegmentIdGenerator, close', () => {
     await expect(generator.next(TAG)).rejects.toMatchObject({
       code: 'LEAF_NOT_READY',
       retryAfterMs: 1000,
-      message: expect.stringContaining('server is stopping'),
+      message: expect.stringContaining('Leaf is stopping'),
     });
     await closed;
     const calls = rig.store.calls.length;

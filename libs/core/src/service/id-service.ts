@@ -106,6 +106,12 @@ export abstract class IdService {
   /** As {@link snowflake}, in decimal. */
   abstract snowflakeString(): string;
 
+  /** The next snowflake ID without waiting; undefined if {@link snowflake} would wait or throw. */
+  trySnowflake(): bigint | undefined {
+    const id = this.trySnowflakeString();
+    return id === undefined ? undefined : BigInt(id);
+  }
+
   /** The next snowflake ID in decimal without waiting; undefined if {@link snowflakeString} would wait or throw. */
   abstract trySnowflakeString(): string | undefined;
 

@@ -60,7 +60,7 @@ export class InMemoryIdService extends IdService {
 
   /**
    * Makes later calls fail with `error`, or with an error of that code. Calls that return undefined when they would fail
-   * (`tryNext`, `tryNextNumber`, `trySnowflakeString`) do so, and do not count as one of `times`.
+   * (`tryNext`, `tryNextNumber`, `trySnowflake`, `trySnowflakeString`) do so, and do not count as one of `times`.
    */
   fail(error: LeafError | LeafErrorCode, scope: FailureScope = {}): void {
     this.failures.add(error, scope);

@@ -1,4 +1,4 @@
-import { hasCode, LeafError } from '../errors/leaf-error';
+import { isLeafError, LeafError } from '../errors/leaf-error';
 import { formatTime } from '../util/json';
 import type { ClaimContext } from './worker-errors';
 import { formatInstance } from './instance';
@@ -282,7 +282,7 @@ export class WorkerAcquisition {
 }
 
 function asReason(error: unknown): LeafError {
-  if (hasCode(error, 'LEAF_NOT_READY')) return error;
+  if (isLeafError(error, 'LEAF_NOT_READY')) return error;
   throw error;
 }
 

@@ -1,4 +1,4 @@
-import { hasCode, type LeafError, reasonOf } from '../errors/leaf-error';
+import { isLeafError, type LeafError, reasonOf } from '../errors/leaf-error';
 import { type ClaimContext, type ClaimStart, endsLease, leaseLost, recordContested } from './worker-errors';
 import { fileRecordOf } from './claim-file';
 import type { LeaseHolder } from './lease-holder';
@@ -85,7 +85,7 @@ export class WorkerClaim {
       const state = endsLease(error) ? 'lost' : this.fileState();
       // If the ceiling has passed, this server was suspended and may have been replaced.
       const mayStandIn = file !== undefined && state === 'held';
-      const standsIn = mayStandIn && hasCode(error, 'LEAF_REGISTRY_UNREACHABLE') && clock.now() <= this.ceiling;
+      const standsIn = mayStandIn && isLeafError(error, 'LEAF_REGISTRY_UNREACHABLE') && clock.now() <= this.ceiling;
       if (!standsIn) {
         // The next start needs to know how many writes may still be applied.
         await file?.write(this.fileRecord(state)).catch(() => undefined);
@@ -114,7 +114,7 @@ export class WorkerClaim {
         state = 'released';
       }
     } catch (error) {
-      if (hasCode(error, 'LEAF_LEASE_LOST')) state = 'lost';
+      if (isLeafError(error, 'LEAF_LEASE_LOST')) state = 'lost';
       throw error;
     } finally {
       await file?.write({ ...this.fileRecord(state), ceiling });

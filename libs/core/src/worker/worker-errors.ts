@@ -1,4 +1,4 @@
-import { hasCode, LeafError } from '../errors/leaf-error';
+import { isLeafError, LeafError } from '../errors/leaf-error';
 import type { Clock } from '../clock/clock';
 import { formatInstance, type Instance } from './instance';
 import type { LeaseHolder } from './lease-holder';
@@ -22,9 +22,9 @@ export function leaseLost(workerId: number, registry: string, instance: Instance
 /** Whether the error of a report is final: the worker ID, or the whole registry, belongs to others (R3, R6). */
 export function endsLease(error: unknown): error is LeafError {
   return (
-    hasCode(error, 'LEAF_LEASE_LOST') ||
-    hasCode(error, 'LEAF_LAYOUT_MISMATCH') ||
-    hasCode(error, 'LEAF_REGISTRY_MISMATCH')
+    isLeafError(error, 'LEAF_LEASE_LOST') ||
+    isLeafError(error, 'LEAF_LAYOUT_MISMATCH') ||
+    isLeafError(error, 'LEAF_REGISTRY_MISMATCH')
   );
 }
 
@@ -71,12 +71,12 @@ export interface ClaimStart {
 
 /** Resolves with undefined if the worker ID belongs to another holder. */
 export function unlessLost(error: unknown): undefined {
-  if (!hasCode(error, 'LEAF_LEASE_LOST')) throw error;
+  if (!isLeafError(error, 'LEAF_LEASE_LOST')) throw error;
 }
 
 /** A pool without a free worker ID is a conflict for the caller, not a fault of the server. */
 export function asConflict(error: unknown): never {
-  if (!hasCode(error, 'LEAF_WORKERS_USED_UP')) throw error;
+  if (!isLeafError(error, 'LEAF_WORKERS_USED_UP')) throw error;
   throw new LeafError('LEAF_WORKERS_USED_UP', error.message, { cause: error, status: 409 });
 }
 

@@ -252,5 +252,5 @@ export class WorkerLease implements IssueWindow {
 }
 
 function stopped(): LeafError {
-  return new LeafError('LEAF_NOT_READY', 'This server is stopping and has released its worker ID.');
+  return new LeafError('LEAF_NOT_READY', 'Leaf is stopping and has released its worker ID.');
 }

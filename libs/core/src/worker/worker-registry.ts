@@ -1,4 +1,4 @@
-import { hasCode, LeafError } from '../errors/leaf-error';
+import { isLeafError, LeafError } from '../errors/leaf-error';
 import { assertOptions } from '../util/options';
 import { type ClaimContext, recordContested } from './worker-errors';
 import { checkClock, type ClockCheck } from './clock-check';
@@ -96,7 +96,7 @@ export class WorkerRegistry {
       try {
         return await new WorkerAcquisition({ ...context, ...(await this.compareClock(holder)) }).run();
       } catch (error) {
-        if (!hasCode(error, 'LEAF_REGISTRY_UNREACHABLE') || parts.file === undefined) throw error;
+        if (!isLeafError(error, 'LEAF_REGISTRY_UNREACHABLE') || parts.file === undefined) throw error;
         if (++failures < TRIES_BEFORE_FILE) continue;
         const claim = await startFromFile({ ...context, clockCompared: false, lead: 0 }, error);
         if (claim !== undefined) return claim;

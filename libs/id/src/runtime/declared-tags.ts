@@ -1,5 +1,5 @@
-import { LeafError, type NewTag, type TagRow, type TagStore } from '@leaf-ids/core';
-import { type DeclaredTag, hasCode, newTagOf } from '@leaf-ids/core/internal';
+import { isLeafError, LeafError, type NewTag, type TagRow, type TagStore } from '@leaf-ids/core';
+import { type DeclaredTag, newTagOf } from '@leaf-ids/core/internal';
 
 type Setting = keyof NewTag & keyof TagRow;
 
@@ -24,7 +24,7 @@ export async function createDeclared(
   try {
     await tags.create(newTagOf(declared));
   } catch (error) {
-    if (!hasCode(error, 'LEAF_TAG_EXISTS')) throw error;
+    if (!isLeafError(error, 'LEAF_TAG_EXISTS')) throw error;
     const row = await found(tags, tag, warn);
     if (row === 'invalid') return;
     if (row === undefined) throw invalid(`declares the tag "${tag}", which cannot be created: ${error.message}`, error);
@@ -56,7 +56,7 @@ async function found(
   try {
     return await tags.find(tag);
   } catch (error) {
-    if (!hasCode(error, 'LEAF_TAG_ROW_INVALID')) throw error;
+    if (!isLeafError(error, 'LEAF_TAG_ROW_INVALID')) throw error;
     warn(`The declared tag "${tag}" gives no IDs: ${error.message}`);
     return 'invalid';
   }

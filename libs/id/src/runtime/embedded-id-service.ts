@@ -120,6 +120,10 @@ export class EmbeddedIdService extends IdService {
     return this.generator().nextString();
   }
 
+  override trySnowflake(): bigint | undefined {
+    return this.snowflakeService?.generator.tryNext();
+  }
+
   trySnowflakeString(): string | undefined {
     return this.snowflakeService?.generator.tryNextString();
   }

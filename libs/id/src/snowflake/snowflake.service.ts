@@ -10,10 +10,10 @@ import {
   type StoredWorker,
   type WorkerRegistry,
   type WorkerUsage,
+  isLeafError,
 } from '@leaf-ids/core';
 import {
   assertOptions,
-  hasCode,
   object,
   PeriodicTask,
   reasonOf,
@@ -184,7 +184,7 @@ export class SnowflakeService {
   private acquire(): Promise<void> {
     const deadline = this.clock.monotonic() + REGISTRY_WAIT_MS;
     const isRetryable = (error: unknown): boolean =>
-      hasCode(error, 'LEAF_REGISTRY_UNREACHABLE') && this.clock.monotonic() < deadline;
+      isLeafError(error, 'LEAF_REGISTRY_UNREACHABLE') && this.clock.monotonic() < deadline;
     const { signal } = this.stopping;
     const options = { attempts: Infinity, firstMs: 100, maxMs: 1000, isRetryable, signal };
     return retry(() => this.lease.acquire(), options, this.clock, systemRandom);
@@ -207,11 +207,11 @@ export class SnowflakeService {
           `Worker ${workerId} of ${this.registry.description}; ${compared}; the layout has IDs up to ${end}.`,
         );
         const refusal = this.generator.refusal();
-        if (hasCode(refusal, 'LEAF_EPOCH_EXHAUSTED')) this.logger.error(reasonOf(refusal));
+        if (isLeafError(refusal, 'LEAF_EPOCH_EXHAUSTED')) this.logger.error(reasonOf(refusal));
         this.reportDegraded();
       },
       onAcquireFailed: (error) => {
-        if (hasCode(error, 'LEAF_REGISTRY_UNREACHABLE')) {
+        if (isLeafError(error, 'LEAF_REGISTRY_UNREACHABLE')) {
           this.logger.warn(`No worker ID yet: ${reasonOf(error)}`);
           if (this.startsWithoutRegistry) this.firstWait();
         }

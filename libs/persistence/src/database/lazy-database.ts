@@ -42,7 +42,7 @@ export class LazyDatabase {
 
   /** Aborts opening, or closes the open database within its time limit. */
   async close(): Promise<void> {
-    this.closing.abort(new LeafError('LEAF_STORE_UNAVAILABLE', 'This server is stopping.'));
+    this.closing.abort(new LeafError('LEAF_STORE_UNAVAILABLE', 'Leaf is stopping.'));
     const dataSource = await this.opening?.catch(() => undefined);
     await dataSource?.destroy();
   }

@@ -1,5 +1,5 @@
 import type { Clock } from '../../clock/clock';
-import { hasCode, LeafError, reasonOf } from '../../errors/leaf-error';
+import { isLeafError, LeafError, reasonOf } from '../../errors/leaf-error';
 import { MAX_ID, sizeOf, type IdRange } from '../tags/id-range';
 import type { LoadTotals } from './load-totals';
 import { MAX_BLOCKS, TagExhaustedError, type Allocation, type SegmentStore } from '../tags/segment-store';
@@ -201,7 +201,7 @@ export class RangeSource {
     try {
       return await this.allocate(size);
     } catch (error) {
-      if (!hasCode(error, 'LEAF_TAG_EXHAUSTED')) throw error;
+      if (!isLeafError(error, 'LEAF_TAG_EXHAUSTED')) throw error;
       if (size !== undefined && size > this.databaseStep) return this.allocateOrLess(undefined);
       if (!(error instanceof TagExhaustedError) || error.left < 1n) throw error;
       return this.allocateOrLess(Number(error.left));

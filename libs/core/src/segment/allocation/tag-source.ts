@@ -1,5 +1,5 @@
 import type { LeafErrorCode } from '../../errors/error-catalogue';
-import { hasCode, type LeafError } from '../../errors/leaf-error';
+import { isLeafError, type LeafError } from '../../errors/leaf-error';
 import type { IdRange } from '../tags/id-range';
 import type { TagOrder } from '../tags/tag-settings';
 import type { DoubleBufferSnapshot } from './segment-snapshot';
@@ -39,7 +39,7 @@ export class UsedSources {
    */
   note(source: Pick<TagSource, 'tag' | 'buffered'>, error: unknown, now: number): void {
     this.failed.delete(source);
-    if (error === undefined || source.buffered > 0 || EXPECTED.some((code) => hasCode(error, code))) return;
+    if (error === undefined || source.buffered > 0 || EXPECTED.some((code) => isLeafError(error, code))) return;
     this.failed.set(source, { error, at: now });
   }
 

@@ -1,5 +1,5 @@
 import { withinDeadline } from '../../util/deadline';
-import { hasCode, LeafError } from '../../errors/leaf-error';
+import { isLeafError, LeafError } from '../../errors/leaf-error';
 import { AllocatingSource } from './allocating-source';
 import type { IdRange } from '../tags/id-range';
 import { loadFor, type PendingTake } from './pending-take';
@@ -220,7 +220,7 @@ export class DoubleBuffer extends AllocatingSource implements TagSource {
     try {
       return await this.source.allocate(wanted);
     } catch (error) {
-      if (wanted === size || !hasCode(error, 'LEAF_TAG_EXHAUSTED')) throw error;
+      if (wanted === size || !isLeafError(error, 'LEAF_TAG_EXHAUSTED')) throw error;
       return this.source.allocate(size);
     }
   }

@@ -20,7 +20,7 @@ export function pausedTag(tag: string): LeafError {
 }
 
 export function stopping(): LeafError {
-  return new LeafError('LEAF_NOT_READY', 'This server is stopping. Use another server.', { retryAfterMs: 1000 });
+  return new LeafError('LEAF_NOT_READY', 'Leaf is stopping. Use another server.', { retryAfterMs: 1000 });
 }
 
 export function invalidRow(tag: string): LeafError {

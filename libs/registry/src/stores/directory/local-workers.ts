@@ -1,7 +1,6 @@
 import { readdir } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import type { Clock } from '@leaf-ids/core';
-import { hasCode } from '@leaf-ids/core/internal';
+import { type Clock, isLeafError } from '@leaf-ids/core';
 import { lockDirectory } from '../../file/exclusive-lock';
 import { readRecord } from './worker-record-file';
 
@@ -36,7 +35,7 @@ async function ceilingOf(directory: string, workerId: number): Promise<number | 
   try {
     return (await readRecord(join(directory, 'workerID.json'), workerId))?.record.ceiling;
   } catch (error) {
-    if (hasCode(error, 'LEAF_WORKER_FILE_INVALID')) return Infinity;
+    if (isLeafError(error, 'LEAF_WORKER_FILE_INVALID')) return Infinity;
     throw error;
   }
 }
