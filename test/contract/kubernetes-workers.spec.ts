@@ -1,17 +1,10 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import {
-  type Clock,
-  LeafError,
-  type StoredRegistry,
-  SystemClock,
-  type WorkerRecord,
-  type WorkerStore,
-} from '@leaf-ids/core';
+import { type Clock, type StoredRegistry, SystemClock, type WorkerRecord, type WorkerStore } from '@leaf-ids/core';
 import { systemRandom } from '@leaf-ids/core/internal';
 import { FakeClock } from '@leaf-ids/core/testing';
 import { type KubernetesOptions } from '../../libs/registry/src/strategies/kubernetes';
-import { strategyOf } from '../../libs/registry/src/strategies/strategies';
+import { registryRule, strategyOf } from '../../libs/registry/src/strategies/strategies';
 import { KubernetesApi } from '../support/fakes/kubernetes-api';
 import { inTime, LeaseRig, type LeaseRigOptions, pass } from '../support/fakes/lease-rig';
 import { failNextWrite } from '../support/fakes/lost-answers';
@@ -265,6 +258,7 @@ describe('a store in Kubernetes', () => {
 
 it('refuses names that a label or a Lease cannot have', () => {
   for (const name of ['Leaf', 'leaf_1', '-leaf', 'l'.repeat(64)]) {
-    expect(() => open({ name })).toThrow(LeafError);
+    const faults = registryRule({ strategy: 'kubernetes', kubernetes: { server: api.url }, name }, 'registry');
+    expect(faults).toMatchObject([{ path: 'registry.name' }]);
   }
 });

@@ -20,7 +20,9 @@ describe('the SQLite file of a registry', () => {
   async function start(clock: FakeClock, port: number): Promise<LeaseRig> {
     const surroundings = { clock, random: () => 0, onCloseProblem: (): void => undefined };
     const options = { migrate: true, url: `sqlite:${join(directory, 'leaf.sqlite')}`, fileDirectory: directory };
-    const { store, file, remembers } = strategyOf({ strategy: 'mysql', ...options }).create(surroundings);
+    const strategy = strategyOf({ strategy: 'mysql', ...options });
+    const { remembers } = strategy;
+    const { store, file } = strategy.create(surroundings);
     const server = new LeaseRig(clock, store, { remembers, instance: { port }, ...(file && { file }) });
     servers.push(server);
     await server.start();

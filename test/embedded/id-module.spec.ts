@@ -83,7 +83,7 @@ describe('IdModule.forRoot', () => {
   it('refuses options that need a database without one', async () => {
     await expect(start(IdModule.forRoot({ tags: ['order'] }))).rejects.toMatchObject({ code: 'LEAF_CONFIG_INVALID' });
     await expect(start(IdModule.forRoot({ snowflake: { registry: 'mysql' } }))).rejects.toThrow(
-      'The option database is required',
+      'database is required by segment mode',
     );
   });
 

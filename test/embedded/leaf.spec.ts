@@ -311,7 +311,7 @@ describe('The module of one mode', () => {
     await expect(create(RegistryModule.forRoot(options))).rejects.toMatchObject({
       code: 'LEAF_CONFIG_INVALID',
       message: expect.stringMatching(
-        /^The options of RegistryModule are invalid:\n.* unknown option instance.*\n.* horizonMs must/,
+        /^The options of RegistryModule are invalid:\n.* instance is not an option.*\n.* horizonMs must/,
       ) as string,
     });
   });

@@ -12,6 +12,7 @@ import {
   rule,
   type Rules,
   tagRule,
+  that,
   textOr,
   whole,
 } from '@leaf-ids/core/internal';
@@ -86,10 +87,10 @@ export const DEFAULT_CLIENT_OPTIONS = {
 
 const serverUrl = both(
   rule('an http or https URL', (value) => /^https?:$/.test(urlOf(value)?.protocol ?? '')),
-  (value, name) => {
+  (value, path) => {
     const { host, username, password, search, hash } = new URL(String(value));
     if (username + password + search + hash === '') return [];
-    return [`${name}: the URL of ${host} must have no user, password, query or fragment`];
+    return [{ path, fault: `(${host}) must have no user, password, query or fragment` }];
   },
 );
 
@@ -124,10 +125,19 @@ const EVENTS: Rules<LeafClientEvents> = {
   onWindowFailed: callback,
 };
 
+type Servers = LeafClientOptions['servers'];
+
 export const CLIENT_RULES: Rules<LeafClientOptions> = {
   servers: required(
-    both(list(textOr(serverUrl, object(SERVER))), (value, name) =>
-      serverFaults(value as LeafClientOptions['servers'], name),
+    both(
+      list(textOr(serverUrl, object(SERVER))),
+      both(
+        that('must contain at least one server', ({ length }: Servers) => length > 0),
+        that(
+          'must contain each server only once',
+          (servers: Servers) => new Set(servers.map(hrefOf)).size === servers.length,
+        ),
+      ),
     ),
   ),
   zone: anyText,
@@ -137,7 +147,7 @@ export const CLIENT_RULES: Rules<LeafClientOptions> = {
   maxWaiting: whole(1, 1_000_000),
   prefetch: flag,
   segment: object(prefetchRules(MAX_RANGE_SIZE)),
-  snowflake: (value, name) => object(isWindow(value) ? WINDOW_RULES : FETCH_RULES)(value, name),
+  snowflake: (value, path) => object(isWindow(value) ? WINDOW_RULES : FETCH_RULES)(value, path),
   ejection: object(EJECTION),
   preload: object(PRELOAD),
   layout: layoutRule,
@@ -154,10 +164,8 @@ function urlOf(value: unknown): URL | undefined {
   return typeof value === 'string' && URL.canParse(value) ? new URL(value) : undefined;
 }
 
-function serverFaults(servers: LeafClientOptions['servers'], name: string): string[] {
-  if (servers.length === 0) return [`${name} must contain at least one server`];
-  const urls = servers.map((server) => new URL(typeof server === 'string' ? server : server.url).href);
-  return new Set(urls).size === urls.length ? [] : [`${name} must contain each server only once`];
+function hrefOf(server: Servers[number]): string {
+  return new URL(typeof server === 'string' ? server : server.url).href;
 }
 
 /** Events for the log and the metrics of an application. Errors that a listener throws are ignored. */

@@ -78,11 +78,11 @@ describe('resolveOptions', () => {
     ],
     [/snowflake.holder must be 1 to 127 printable/, { servers, snowflake: { mode: 'window', holder: 'a\n' } }],
     [/snowflake.token contains characters/, { servers, snowflake: { mode: 'window', token: 'a b' } }],
-    [/unknown option snowflake.minSize/, { servers, snowflake: { mode: 'window', minSize: 1 } as never }],
-    [/unknown option snowflake.windowMs/, { servers, snowflake: { windowMs: 60_000 } as never }],
+    [/snowflake.minSize is not an option/, { servers, snowflake: { mode: 'window', minSize: 1 } as never }],
+    [/snowflake.windowMs is not an option/, { servers, snowflake: { windowMs: 60_000 } as never }],
     [/ejection.failures .* not 0/, { servers, ejection: { failures: 0 } }],
     [/ejection.maxMs \(249\) must not be less than ejection.firstMs \(250\)/, { servers, ejection: { maxMs: 249 } }],
-    [/preload.tags\[0\]: "a b" is not a valid tag/, { servers, preload: { tags: ['a b'] } }],
+    [/preload.tags\[0\] cannot be used: "a b" is not a valid tag/, { servers, preload: { tags: ['a b'] } }],
   ])('says %s', (expected, options) => {
     expect(faultsOf(options)).toMatch(expected);
   });

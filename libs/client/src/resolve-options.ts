@@ -1,4 +1,4 @@
-import { assertOptions, object, refuseFaults, withDefaults } from '@leaf-ids/core/internal';
+import { assertOptions, type Fault, object, refuseFaults, withDefaults } from '@leaf-ids/core/internal';
 import { CLIENT_RULES, DEFAULT_CLIENT_OPTIONS, isWindow, type LeafClientOptions } from './client-options';
 import type { ClientToken } from './http/http-connection';
 import type { PrefetchOptions } from './prefetch/prefetch-context';
@@ -50,7 +50,7 @@ export function resolveOptions(options: LeafClientOptions): ResolvedOptions {
   };
   const isPreloaded = (resolved.preload.snowflake && window === undefined) || resolved.preload.tags.length > 0;
   refuseFaults('LeafClient', [
-    ...(isPreloaded && !prefetch ? ['preload requires prefetch'] : []),
+    ...(isPreloaded && !prefetch ? [{ path: 'preload', fault: 'requires prefetch' }] : []),
     ...atLeast('segment', resolved.segment, 'maxSize', 'minSize'),
     ...atLeast('snowflake', resolved.snowflake, 'maxSize', 'minSize'),
     ...atLeast('ejection', resolved.ejection, 'maxMs', 'firstMs'),
@@ -63,7 +63,8 @@ function atLeast<Name extends string>(
   values: Readonly<Record<Name, number>>,
   larger: Name,
   smaller: Name,
-): string[] {
+): Fault[] {
   if (values[larger] >= values[smaller]) return [];
-  return [`${part}.${larger} (${values[larger]}) must not be less than ${part}.${smaller} (${values[smaller]})`];
+  const fault = `(${values[larger]}) must not be less than ${part}.${smaller} (${values[smaller]})`;
+  return [{ path: `${part}.${larger}`, fault }];
 }

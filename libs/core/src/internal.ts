@@ -33,12 +33,15 @@ export {
   both,
   callback,
   exactlyOne,
+  type Fault,
   flag,
   having,
+  InvalidValueError,
   list,
   milliseconds,
   object,
   oneOf,
+  pathOf,
   record,
   refuseFaults,
   required,
@@ -47,6 +50,7 @@ export {
   type Rules,
   text,
   textOr,
+  that,
   whole,
   withDefaults,
 } from './util/options';
@@ -121,7 +125,6 @@ export {
   LEASE_RULES,
   leaseFaults,
   type LeaseLimits,
-  limitFaults,
   type WorkerRegistryOptions,
 } from './worker/registry-options';
 export { holdersOf, mayBeUsed } from './worker/record-relation';

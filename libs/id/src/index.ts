@@ -17,7 +17,7 @@ export type {
 } from './modules/id.module-definition';
 export { Leaf, type LeafStores } from './runtime/leaf';
 export { LeafHealthIndicator, type LeafHealth } from './modules/leaf-health-indicator';
-export type { EmbeddedSnowflakeOptions, LeafOptions, OpenDataSource } from './options/mode-options';
+export type { EmbeddedSnowflakeOptions, LeafOptions, OpenDataSource } from './options/leaf-options';
 export type { MetricsRegistry } from './metrics/metric-set';
 export { type LeafMetricsOptions, registerLeafMetrics } from './metrics/leaf-metrics';
 export { RegistryModule } from './modules/registry.module';

@@ -1,3 +1,4 @@
+export { leafRule } from './options/leaf-options';
 export { worstPart } from './runtime/health';
 export { DEFAULT_SEGMENT_MODULE_OPTIONS } from './segment/segment-options';
 export { DEFAULT_SNOWFLAKE_MODULE_OPTIONS } from './snowflake/snowflake-options';

@@ -1,17 +1,17 @@
 import { isIP } from 'node:net';
-import { BitLayout } from '@leaf-ids/core';
-import { isLoopback, limitFaults, messageOf } from '@leaf-ids/core/internal';
+import { isLoopback } from '@leaf-ids/core/internal';
 import { parseDatabaseUrl } from '@leaf-ids/persistence';
-import { leaseOf, limitsOf } from '@leaf-ids/registry';
-import { localWorkerFaults } from './registry-settings';
-import { horizonName, isWildcard } from './resolved';
+import { isWildcard } from './resolved';
 import { ANY } from './tokens';
 import type { Resolved } from './variables';
 
 /** Faults that show only when settings are seen together. */
 export function contradictions(values: Resolved, env: NodeJS.ProcessEnv): string[] {
   return [
-    ...modeFaults(values, env),
+    ...modeFaults(values),
+    ...localWorkerFaults(values),
+    ...portFaults(values),
+    ...shardFaults(values, env),
     ...sharedWorkers(values, env),
     ...unsharedDatabases(values, env),
     ...loopbackFaults(values, env),
@@ -21,52 +21,37 @@ export function contradictions(values: Resolved, env: NodeJS.ProcessEnv): string
   ];
 }
 
-function modeFaults(values: Resolved, env: NodeJS.ProcessEnv): string[] {
-  const faults: string[] = [];
-  if (!values.LEAF_SEGMENT_ENABLED && !values.LEAF_SNOWFLAKE_ENABLED) {
-    faults.push('LEAF_SEGMENT_ENABLED and LEAF_SNOWFLAKE_ENABLED are both false: switch at least one on');
-  }
-  if (values.LEAF_SNOWFLAKE_REPORT_MS * 2 > values[horizonName(values)]) {
-    const horizon = horizonName(values);
-    faults.push(`${horizon} must be at least twice LEAF_SNOWFLAKE_REPORT_MS, so that one failed report does no harm`);
-  }
-  faults.push(...leaseFaults(values));
-  if (/^zk_/.test(values.LEAF_SNOWFLAKE_REGISTRY) && values.LEAF_ZOOKEEPER === undefined) {
-    faults.push(`LEAF_ZOOKEEPER must be set for the registry ${values.LEAF_SNOWFLAKE_REGISTRY}`);
-  }
-  if (values.LEAF_SNOWFLAKE_REGISTRY === 'kubernetes' && values.KUBERNETES_SERVICE_HOST === undefined) {
-    faults.push('KUBERNETES_SERVICE_HOST must be set for the registry kubernetes: Kubernetes sets it in each pod');
-  }
-  if (values.LEAF_SNOWFLAKE_REGISTRY === 'etcd') faults.push(...etcdFaults(values));
-  faults.push(...portFaults(values), ...shardFaults(values, env));
-  const [timeBits, workerBits, sequenceBits] = values.LEAF_SNOWFLAKE_BITS;
-  try {
-    const layout = new BitLayout({ timeBits, workerBits, sequenceBits, epoch: values.LEAF_SNOWFLAKE_EPOCH });
-    if (values.LEAF_SNOWFLAKE_REGISTRY === 'local') {
-      faults.push(...localWorkerFaults(values.LEAF_LOCAL_WORKERS, values.LEAF_PROCESSES, layout.maxWorkerId));
-    }
-  } catch (error) {
-    faults.push(`LEAF_SNOWFLAKE_BITS and LEAF_SNOWFLAKE_EPOCH: ${messageOf(error)}`);
-  }
-  return faults;
+function modeFaults(values: Resolved): string[] {
+  return values.LEAF_SEGMENT_ENABLED || values.LEAF_SNOWFLAKE_ENABLED
+    ? []
+    : ['LEAF_SEGMENT_ENABLED and LEAF_SNOWFLAKE_ENABLED are both false: switch at least one on'];
 }
 
-/** A registry in a file of this host loses no confirmed write. */
-function leaseFaults(values: Resolved): string[] {
-  if (!sharesRegistry(values)) return [];
-  return limitFaults(
-    {
-      reportMs: values.LEAF_SNOWFLAKE_REPORT_MS,
-      horizonMs: values[horizonName(values)],
-      maxClockOffsetMs: values.LEAF_SNOWFLAKE_MAX_CLOCK_OFFSET_MS,
-    },
-    limitsOf({ lease: leaseOf(values.LEAF_SNOWFLAKE_REGISTRY) }),
-    {
-      reportMs: 'LEAF_SNOWFLAKE_REPORT_MS',
-      horizonMs: horizonName(values),
-      maxClockOffsetMs: 'LEAF_SNOWFLAKE_MAX_CLOCK_OFFSET_MS',
-    },
-  );
+/**
+ * The first process of a server has the worker ID of its entry, the others those that follow. The rule of the registry
+ * knows one process.
+ */
+function localWorkerFaults(values: Resolved): string[] {
+  const { LEAF_LOCAL_WORKERS: workers, LEAF_PROCESSES: processes } = values;
+  if (values.LEAF_SNOWFLAKE_REGISTRY !== 'local') return [];
+  const entries = Object.entries(workers).sort(([, a], [, b]) => a - b);
+  const highest = (entries.at(-1)?.[1] ?? 0) + processes - 1;
+  const maxWorkerId = 2 ** values.LEAF_SNOWFLAKE_BITS[1] - 1;
+  const faults: string[] = [];
+  if (processes > 1 && highest > maxWorkerId) {
+    faults.push(
+      `LEAF_LOCAL_WORKERS gives worker IDs up to ${highest} with ${processes} processes, but the bits of LEAF_SNOWFLAKE_BITS hold 0 to ${maxWorkerId}`,
+    );
+  }
+  const index = entries.findIndex(([, id], at) => id < (entries[at - 1]?.[1] ?? -Infinity) + processes);
+  const [before, after] = [entries[index - 1], entries[index]];
+  if (before !== undefined && after !== undefined) {
+    const apart = Object.fromEntries(entries.map(([instance], at) => [instance, at * processes]));
+    faults.push(
+      `LEAF_LOCAL_WORKERS gives ${after[0]} worker ID ${after[1]}, which a process of ${before[0]} uses: LEAF_PROCESSES=${processes} takes ${before[1]} to ${before[1] + processes - 1}. Leave a range for the processes of each server, for example ${JSON.stringify(apart)}`,
+    );
+  }
+  return faults;
 }
 
 function portFaults(values: Resolved): string[] {
@@ -87,16 +72,10 @@ function shardFaults(values: Resolved, env: NodeJS.ProcessEnv): string[] {
   if (databases === undefined) {
     return Object.keys(tags).length > 0 ? ['LEAF_DATABASE_TAGS needs LEAF_DATABASE_URLS, which is not set'] : [];
   }
-  const faults: string[] = [];
-  const unknown = Object.values(tags).find((name) => !Object.hasOwn(databases, name));
-  if (unknown !== undefined)
-    faults.push(`LEAF_DATABASE_TAGS names "${unknown}", which LEAF_DATABASE_URLS does not list`);
-  if (values.LEAF_SNOWFLAKE_ENABLED && isInDatabase(registry) && !env.LEAF_DATABASE_URL) {
-    faults.push(
-      `LEAF_DATABASE_URL must name the one database of the registry ${registry} beside LEAF_DATABASE_URLS: without it, each server would have a registry of its own`,
-    );
-  }
-  return faults;
+  if (!values.LEAF_SNOWFLAKE_ENABLED || !isInDatabase(registry) || env.LEAF_DATABASE_URL) return [];
+  return [
+    `LEAF_DATABASE_URL must name the one database of the registry ${registry} beside LEAF_DATABASE_URLS: without it, each server would have a registry of its own`,
+  ];
 }
 
 /** Servers on one database that were never told their worker IDs would all be worker 0. */
@@ -108,13 +87,6 @@ function sharedWorkers(values: Resolved, env: NodeJS.ProcessEnv): string[] {
   return [
     'LEAF_LOCAL_WORKERS must be set beside a database that several servers can share: {"10.0.0.7:8080":0,"10.0.0.8:8080":1} gives each its worker ID, {"*":0} says that this is the only server; or choose a registry that servers share in LEAF_SNOWFLAKE_REGISTRY',
   ];
-}
-
-function etcdFaults(values: Resolved): string[] {
-  const { LEAF_ETCD_ENDPOINTS: endpoints, LEAF_ETCD_TLS_CERT_FILE: cert, LEAF_ETCD_TLS_KEY_FILE: key } = values;
-  const faults = endpoints === undefined ? ['LEAF_ETCD_ENDPOINTS must be set for the registry etcd'] : [];
-  if ((cert === undefined) === (key === undefined)) return faults;
-  return [...faults, 'LEAF_ETCD_TLS_CERT_FILE and LEAF_ETCD_TLS_KEY_FILE need each other: set both or none'];
 }
 
 function isInDatabase(registry: string | undefined): boolean {

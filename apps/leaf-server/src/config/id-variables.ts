@@ -47,7 +47,7 @@ export const ID_VARIABLES = {
     undefined,
     databaseUrls,
     'several databases, each with a part of the tags, instead of LEAF_DATABASE_URL: JSON object of names and URLs',
-    { option: 'segment.database.shards', secret: true, neverEmpty: true },
+    { option: ['database', 'segment.database.shards'], secret: true, neverEmpty: true },
   ),
   LEAF_DATABASE_TAGS: variable(
     undefined,
@@ -117,7 +117,6 @@ export const ID_VARIABLES = {
     DEFAULT_LEASES.fixed.horizonMs,
     integer(1000, 3_600_000),
     'local, mysql, zk_normal: how far ahead time is reserved, in ms; a start after a crash waits up to this long',
-    { option: 'snowflake.horizonMs' },
   ),
   LEAF_SNOWFLAKE_LEASE_TTL_MS: variable(
     null,

@@ -1,16 +1,13 @@
 import { networkInterfaces } from 'node:os';
-import { join, resolve } from 'node:path';
 import { LEAF_VARIABLES } from '@leaf-ids/cli';
 import { formatInstance, type Instance, LeafError } from '@leaf-ids/core';
 import { type HostAddresses, messageOf, nearestName } from '@leaf-ids/core/internal';
 import { policyOf } from '@leaf-ids/registry';
-import type { SegmentModuleOptions, SnowflakeModuleOptions } from '@leaf-ids/id';
-import { FIRST_TAG } from '@leaf-ids/persistence';
 import type { NamedToken, TakerRules } from './tokens';
 import { contradictions, unreachableHost } from './contradictions';
 import type { Variable } from './parsers';
-import { registryOf } from './registry-settings';
-import { horizonName, withDerivedDefaults } from './resolved';
+import { type IdOptions, idsOf, optionFaults } from './id-options';
+import { withDerivedDefaults } from './resolved';
 import { withSecretFiles } from './secret-files';
 import { type TracingConfig, tracingOf } from './tracing';
 import { type Resolved, VARIABLES } from './variables';
@@ -120,7 +117,7 @@ export interface LeafConfig {
   /** Undefined: traces are disabled. */
   readonly tracing: TracingConfig | undefined;
   /** A mode that is omitted is disabled. */
-  readonly ids: { readonly segment?: SegmentModuleOptions; readonly snowflake?: SnowflakeModuleOptions };
+  readonly ids: IdOptions;
   /** Warnings for the operator, for the log. */
   readonly warnings: readonly string[];
   /** The files from which settings were read, for the log. */
@@ -156,29 +153,21 @@ export function loadConfig(
       faults.push(`${name} ${messageOf(error)}${shown}${hint(name, text)}`);
     }
   }
+  refuse(faults);
   const values = withDerivedDefaults(given, env, terminal, addresses);
-  if (faults.length === 0) faults.push(...contradictions(values, env));
-  if (faults.length > 0) {
-    throw new LeafError(
-      'LEAF_CONFIG_INVALID',
-      `The configuration is invalid:\n${faults.map((fault) => `  - ${fault}`).join('\n')}`,
-    );
-  }
+  const ids = idsOf(values);
+  refuse([...contradictions(values, env), ...optionFaults(ids, values)]);
   const warnings = [...unreachableHost(values, env), ...unknownVariables(env)];
-  return { ...resolveConfig(values, warnings), files };
+  return { ...resolveConfig(values, warnings), ids, files };
 }
 
-function resolveConfig(values: Resolved, warnings: string[]): Omit<LeafConfig, 'files'> {
-  const [timeBits, workerBits, sequenceBits] = values.LEAF_SNOWFLAKE_BITS;
-  const segment = {
-    database: databaseOf(values),
-    waitMs: values.LEAF_SEGMENT_WAIT_MS,
-    refreshMs: values.LEAF_SEGMENT_REFRESH_MS,
-    prefetchRatio: values.LEAF_SEGMENT_PREFETCH_RATIO,
-    durationMs: values.LEAF_SEGMENT_DURATION_MS,
-    maxStep: values.LEAF_SEGMENT_MAX_STEP,
-    hotTagsFile: join(resolve(values.LEAF_DATA_DIR), values.LEAF_NAME, 'hot-tags.json'),
-  };
+function refuse(faults: readonly string[]): void {
+  if (faults.length === 0) return;
+  const lines = faults.map((fault) => `\n  - ${fault}`).join('');
+  throw new LeafError('LEAF_CONFIG_INVALID', `The configuration is invalid:${lines}`);
+}
+
+function resolveConfig(values: Resolved, warnings: string[]): Omit<LeafConfig, 'ids' | 'files'> {
   const instance = { ip: values.LEAF_ADVERTISE_HOST, port: values.LEAF_ADVERTISE_PORT };
   const registry = values.LEAF_SNOWFLAKE_REGISTRY;
   const isByAddress = values.LEAF_SNOWFLAKE_ENABLED && registry !== 'local' && policyOf(registry) === 'fixed';
@@ -187,19 +176,6 @@ function resolveConfig(values: Resolved, warnings: string[]): Omit<LeafConfig, '
       `The address of this server in the worker registry is ${formatInstance(instance)}, like that of every other server with LEAF_PORT=0 on this host. With mysql and zk_normal only one of them can hold the worker ID: set a different LEAF_ADVERTISE_PORT for each.`,
     );
   }
-  const snowflake = {
-    registry: registryOf(values),
-    instance,
-    layout: { timeBits, workerBits, sequenceBits, epoch: values.LEAF_SNOWFLAKE_EPOCH },
-    reportMs: values.LEAF_SNOWFLAKE_REPORT_MS,
-    horizonMs: values[horizonName(values)],
-    maxClockOffsetMs: values.LEAF_SNOWFLAKE_MAX_CLOCK_OFFSET_MS,
-    maxBackwardsMs: values.LEAF_SNOWFLAKE_MAX_BACKWARDS_MS,
-    sequenceStart: values.LEAF_SNOWFLAKE_SEQUENCE_START,
-    mostWindows: values.LEAF_WORKER_WINDOWS,
-    // The server serves segment IDs meanwhile.
-    waitForWorker: false,
-  };
   return {
     name: values.LEAF_NAME,
     instance,
@@ -229,10 +205,6 @@ function resolveConfig(values: Resolved, warnings: string[]): Omit<LeafConfig, '
     log: { level: values.LEAF_LOG_LEVEL, format: values.LEAF_LOG_FORMAT, time: values.LEAF_LOG_TIME },
     accessLog: accessLogOf(values),
     tracing: tracingOf(values),
-    ids: {
-      ...(values.LEAF_SEGMENT_ENABLED ? { segment } : {}),
-      ...(values.LEAF_SNOWFLAKE_ENABLED ? { snowflake } : {}),
-    },
     warnings,
   };
 }
@@ -264,19 +236,6 @@ function tokensOf(tokens: readonly NamedToken[] | undefined, file: string | unde
 function accessLogOf(values: Resolved): AccessLogConfig | undefined {
   const { LEAF_ACCESS_LOG: mode, LEAF_ACCESS_LOG_SLOW_MS: slowMs, LEAF_ACCESS_LOG_RATIO: ratio } = values;
   return mode === 'off' ? undefined : { mode, slowMs, ratio };
-}
-
-function databaseOf(values: Resolved): SegmentModuleOptions['database'] {
-  const common = {
-    migrate: values.LEAF_DATABASE_MIGRATE,
-    firstTag: FIRST_TAG,
-    accept: values.LEAF_DATABASE_ACCEPT,
-    failoverGapSteps: values.LEAF_SEGMENT_FAILOVER_GAP_STEPS,
-  };
-  const { LEAF_DATABASE_URL: url, LEAF_DATABASE_URLS: databases, LEAF_DATABASE_TAGS: tags } = values;
-  return databases === undefined
-    ? { url, ...common }
-    : { shards: { databases, ...(tags === undefined ? {} : { tags }) }, ...common };
 }
 
 /** Kubernetes sets LEAF_PORT=tcp://… in every pod beside a Service that is called "leaf". */

@@ -1,9 +1,9 @@
 import { isIP } from 'node:net';
 import { availableParallelism } from 'node:os';
-import { isTag, messageOf } from '@leaf-ids/core/internal';
-import { DURABILITY_SETTINGS, parseDatabaseUrl } from '@leaf-ids/persistence';
+import { accepted, isTag, messageOf, type Rule } from '@leaf-ids/core/internal';
+import { databaseUrlRule, DURABILITY_SETTINGS, parseDatabaseUrl } from '@leaf-ids/persistence';
 import {
-  haveOwnWorkers,
+  localWorkersRule,
   parseEtcdAuth,
   parseEtcdEndpoints,
   parseZookeeperAddress,
@@ -21,8 +21,8 @@ export interface Variable<T, Default = string | null | undefined> extends Requir
 }
 
 interface Marks {
-  /** Path of the option of the libraries that it sets: their messages name that. */
-  readonly option?: string | undefined;
+  /** Path of the option of the libraries that it sets, or several: their messages name it. */
+  readonly option?: string | readonly string[];
   /** The value is never shown. */
   readonly secret?: boolean;
   /**
@@ -38,7 +38,7 @@ export function variable<T, Default extends string | number | boolean | null | u
   fallback: Default,
   parse: Parser<T>,
   meaning: string,
-  { option, secret = false, neverEmpty = false }: Marks = {},
+  { option = [], secret = false, neverEmpty = false }: Marks = {},
 ): Variable<T, DefaultText<Default>> {
   const text = (fallback ?? undefined) === undefined ? fallback : String(fallback);
   return { default: text as DefaultText<Default>, parse, meaning, option, secret, neverEmpty };
@@ -130,16 +130,26 @@ export function durabilitySettings(value: string): readonly string[] {
   return value.split(',').map((name) => durabilitySetting(name.trim()));
 }
 
-/** The URL itself, for the code that opens the database. */
-export function databaseUrl(value: string): string {
-  return accepted(value, parseLastingUrl, /^The database URL (.*)\.$/);
+/** The text itself, if the rule of its option accepts it. */
+function valid(rule: Rule): Parser<string> {
+  return (value) => {
+    refuse(rule, value);
+    return value;
+  };
 }
 
-/** @throws Error for a database that forgets its IDs at each restart */
-function parseLastingUrl(url: string): void {
+function refuse(rule: Rule, value: unknown): void {
+  const [found] = rule(value, '');
+  if (found !== undefined) throw new Error(found.fault);
+}
+
+/** @throws Error also for a database that forgets its IDs at each restart */
+export function databaseUrl(url: string): string {
+  refuse(databaseUrlRule, url);
   const target = parseDatabaseUrl(url);
   if ('file' in target && target.file === undefined)
     throw new Error('must not be in memory, or each restart would issue the same IDs again: use sqlite:<file>');
+  return url;
 }
 
 const SHARD = /^[A-Za-z0-9_-]{1,32}$/;
@@ -174,31 +184,13 @@ function jsonMap(value: string, wanted: string): Record<string, string> {
   return map as Record<string, string>;
 }
 
-/** The text itself; a message without it. */
-export function zookeeperAddress(value: string): string {
-  return accepted(value, parseZookeeperAddress, /^Invalid ZooKeeper (.*)\.$/, 'has an invalid $1');
-}
+export const zookeeperAddress = valid(accepted(parseZookeeperAddress));
 
-export function zookeeperAuth(value: string): string {
-  return accepted(value, parseZookeeperAuth, /^Invalid ZooKeeper (.*)\.$/, 'has an invalid $1');
-}
+export const zookeeperAuth = valid(accepted(parseZookeeperAuth));
 
-export function etcdEndpoints(value: string): string {
-  return accepted(value, parseEtcdEndpoints, /^The etcd endpoints (.*)\.$/);
-}
+export const etcdEndpoints = valid(accepted(parseEtcdEndpoints));
 
-export function etcdAuth(value: string): string {
-  return accepted(value, parseEtcdAuth, /^The etcd authentication (.*)\.$/);
-}
-
-function accepted(value: string, parse: Parser<unknown>, problem: RegExp, shown = '$1'): string {
-  try {
-    parse(value);
-  } catch (error) {
-    throw new Error(messageOf(error).replace(problem, shown), { cause: error });
-  }
-  return value;
-}
+export const etcdAuth = valid(accepted(parseEtcdAuth));
 
 /** Three bit counts, `time,worker,sequence`. */
 export function bits(value: string): [number, number, number] {
@@ -217,7 +209,7 @@ export function workers(value: string): Record<string, number> {
     if (!Number.isSafeInteger(workerId) || (workerId as number) < 0) throw new Error(wanted);
   }
   const map = Object.fromEntries(entries) as Record<string, number>;
-  if (!haveOwnWorkers(map)) throw new Error('must give every instance a worker ID of its own');
+  refuse(localWorkersRule, map);
   return map;
 }
 

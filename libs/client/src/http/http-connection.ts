@@ -1,5 +1,5 @@
 import { type Clock, LeafError } from '@leaf-ids/core';
-import { HttpEndpoint, messageOf, NONCE_HEADER, rule, textOr, withinDeadline } from '@leaf-ids/core/internal';
+import { HttpEndpoint, messageOf, NONCE_HEADER, rule, textOr, that, withinDeadline } from '@leaf-ids/core/internal';
 import { ServerFault } from '../servers/server-health';
 
 /** A token, or a function that returns the current one. */
@@ -9,7 +9,7 @@ export type ClientToken = string | (() => string | Promise<string>);
 const TOKEN = /^[A-Za-z0-9._~+/-]+=*$/;
 
 export const tokenRule = textOr(
-  (value, name) => (TOKEN.test(String(value)) ? [] : [`${name} contains characters that a header cannot carry`]),
+  that('contains characters that a header cannot carry', (value: string) => TOKEN.test(value)),
   rule('a string or a function', (value) => typeof value === 'function'),
 );
 

@@ -51,7 +51,7 @@ describe('InMemoryIdService', () => {
       { workerId: 2, layout: { ...DEFAULT_LAYOUT, workerBits: 1 } },
       'workerId must be a whole number from 0 to 1, not 2',
     ],
-    [{ tag: ['order'] }, 'unknown option tag; did you mean tags?'],
+    [{ tag: ['order'] }, 'tag is not an option; did you mean tags?'],
     [{ tags: 'order' }, 'tags must be an array, not "order"'],
     [{ clock: 5 }, 'clock must be a Clock, not 5'],
   ])('refuses the options %j', (options, fault) => {

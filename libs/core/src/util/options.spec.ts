@@ -10,6 +10,7 @@ import {
   flag,
   fraction,
   having,
+  InvalidValueError,
   list,
   milliseconds,
   object,
@@ -21,6 +22,7 @@ import {
   type Rule,
   text,
   textOr,
+  that,
   whole,
   withDefaults,
 } from './options';
@@ -81,8 +83,8 @@ describe('a rule', () => {
     [record(whole(0)), ['a'], 'it must be an object, not an array'],
     [record(whole(0)), { 'a b': -1 }, 'it["a b"] must be a whole number of 0 or more, not -1'],
     [NESTED, null, 'it must be an object, not null'],
-    [NESTED, { minsize: 5 }, 'unknown option it.minsize; did you mean it.minSize?'],
-    [NESTED, { zone: 5 }, 'unknown option it.zone; the options are minSize, maxSize'],
+    [NESTED, { minsize: 5 }, 'it.minsize is not an option; did you mean it.minSize?'],
+    [NESTED, { zone: 5 }, 'it.zone is not an option; the options are minSize, maxSize'],
     [NESTED, { minSize: 0 }, 'it.minSize must be a whole number of 1 or more, not 0'],
     [both(text, oneOf('a')), '', 'it must be a string that is not empty, not ""'],
     [textOr(oneOf('a'), flag), 'b', 'it must be "a", not "b"'],
@@ -92,14 +94,18 @@ describe('a rule', () => {
     [exactlyOne('a', 'b'), {}, 'it must have exactly one of a, b'],
     [exactlyOne('a', 'b'), { a: 1, b: 2 }, 'it must have exactly one of a, b'],
   ])('names what is wrong (%#)', (each, value, faults) => {
-    expect(each(value, 'it')).toEqual([faults].flat());
+    expect(each(value, 'it').map(({ path, fault }) => `${path} ${fault}`)).toEqual([faults].flat());
   });
 
   it('reports the error of a parser, and not the value', () => {
     const refuses = accepted(() => {
       throw new Error('The URL must name a host.');
     });
-    expect(refuses('secret', 'it')).toEqual(['it: The URL must name a host']);
+    expect(refuses('secret', 'it')).toEqual([{ path: 'it', fault: 'cannot be used: The URL must name a host' }]);
+    const named = accepted(() => {
+      throw new InvalidValueError('database URL', 'must name a host');
+    });
+    expect(named('secret', 'it')).toEqual([{ path: 'it', fault: 'must name a host' }]);
   });
 });
 
@@ -113,9 +119,9 @@ describe('the options of a module', () => {
   it('are refused with every fault at once', () => {
     const message = [
       'The options of it are invalid:',
-      'unknown option tag; did you mean tags?',
+      'tag is not an option; did you mean tags?',
       'waitMs must be a whole number of 0 or more, not "abc"',
-      'unknown option segment.minsize; did you mean segment.minSize?',
+      'segment.minsize is not an option; did you mean segment.minSize?',
       'tags is required',
     ].join('\n  - ');
     expect(() => assertOptions('it', options, { tag: [], waitMs: 'abc', segment: { minsize: 1 } })).toThrow(
@@ -146,7 +152,11 @@ describe('the options of a module', () => {
 
   it('are refused only for a fault', () => {
     expect(() => refuseFaults('it', [])).not.toThrow();
-    expect(() => refuseFaults('it', ['a', 'b'])).toThrow('The options of it are invalid:\n  - a\n  - b');
+    const faults = [
+      { path: 'a', fault: 'is 1' },
+      { path: '', fault: 'must be 2' },
+    ];
+    expect(() => refuseFaults('it', faults)).toThrow('The options of it are invalid:\n  - a is 1\n  - they must be 2');
   });
 
   it('have their default when they are omitted or undefined', () => {
@@ -155,7 +165,10 @@ describe('the options of a module', () => {
   });
 
   it('may have rules of their own', () => {
-    expect(rule('even', (value) => Number(value) % 2 === 0)(3, 'it')).toEqual(['it must be even, not 3']);
+    const even = (value: unknown): boolean => Number(value) % 2 === 0;
+    expect(rule('even', even)(3, 'it')).toEqual([{ path: 'it', fault: 'must be even, not 3' }]);
+    expect(that('is odd', even)(3, 'it')).toEqual([{ path: 'it', fault: 'is odd' }]);
+    expect(that('is odd', even)(undefined, 'it')).toEqual([]);
   });
 });
 

@@ -1,13 +1,20 @@
 import { LeafError, messageOf } from '../errors/leaf-error';
 import { nearestName } from './nearest-name';
 
+/** What is wrong with an option. Who prints it chooses the name of the option. */
+export interface Fault {
+  /** Path of the option: `segment.waitMs`; empty for the options themselves. */
+  readonly path: string;
+  /** The message without the name: `must be true or false, not 5`. */
+  readonly fault: string;
+}
+
 /**
  * Checks the value of one option.
  *
- * @param name path of the option: `segment.waitMs`
- * @returns a message for each fault. Undefined has none: the option is omitted, unless it is {@link required}
+ * @returns its faults. Undefined has none: the option is omitted, unless it is {@link required}
  */
-export type Rule = (value: unknown, name: string) => readonly string[];
+export type Rule = (value: unknown, path: string) => readonly Fault[];
 
 /** A rule for each option; of a union, for each option of any member. */
 export type Rules<Options> = { readonly [Name in NamesOf<Options>]-?: Rule };
@@ -18,8 +25,13 @@ const OR = new Intl.ListFormat('en-GB', { type: 'disjunction' });
 
 /** @param wanted the allowed values: `a whole number of 1 or more` */
 export function rule(wanted: string, fits: (value: unknown) => boolean): Rule {
-  return (value, name) =>
-    value === undefined || fits(value) ? [] : [`${name} must be ${wanted}, not ${describe(value)}`];
+  return (value, path) =>
+    value === undefined || fits(value) ? [] : [{ path, fault: `must be ${wanted}, not ${describe(value)}` }];
+}
+
+/** A rule with a message of its own, which does not show the value. */
+export function that(fault: string, fits: (value: never) => boolean): Rule {
+  return (value, path) => (value === undefined || fits(value as never) ? [] : [{ path, fault }]);
 }
 
 export const flag = rule('true or false', (value) => typeof value === 'boolean');
@@ -57,67 +69,85 @@ export function having(method: string, wanted: string): Rule {
   return rule(wanted, (value) => isObject(value) && typeof Reflect.get(value, method) === 'function');
 }
 
-export function required(each: Rule): Rule {
-  return (value, name) => (value === undefined ? [`${name} is required`] : each(value, name));
+export function required(each: Rule, fault = 'is required'): Rule {
+  return (value, path) => (value === undefined ? [{ path, fault }] : each(value, path));
 }
 
 /** The first rule, and the second for values without a fault. */
 export function both(first: Rule, second: Rule): Rule {
-  return (value, name) => {
-    const faults = first(value, name);
-    return faults.length > 0 || value === undefined ? faults : second(value, name);
+  return (value, path) => {
+    const faults = first(value, path);
+    return faults.length > 0 || value === undefined ? faults : second(value, path);
   };
+}
+
+/** The error of a parser: what is parsed, and what is wrong with it, as in a {@link Fault}. */
+export class InvalidValueError extends LeafError {
+  constructor(
+    what: string,
+    readonly fault: string,
+    cause?: unknown,
+  ) {
+    super('LEAF_CONFIG_INVALID', `The ${what} ${fault}.`, { cause });
+  }
 }
 
 /** A value that `parse` accepts. Its error is the fault: the value may be a secret. */
 export function accepted(parse: (value: never) => unknown): Rule {
-  return (value, name) => {
+  return (value, path) => {
     if (value === undefined) return [];
     try {
       parse(value as never);
       return [];
     } catch (error) {
-      return [`${name}: ${messageOf(error).replace(/\.$/, '')}`];
+      if (error instanceof InvalidValueError) return [{ path, fault: error.fault }];
+      return [{ path, fault: `cannot be used: ${messageOf(error).replace(/\.$/, '')}` }];
     }
   };
 }
 
 /** A rule for strings, and one for all other values. */
 export function textOr(ofText: Rule, other: Rule): Rule {
-  return (value, name) => (typeof value === 'string' ? ofText : other)(value, name);
+  return (value, path) => (typeof value === 'string' ? ofText : other)(value, path);
 }
 
 export function list(each: Rule): Rule {
   const array = rule('an array', Array.isArray);
-  return both(array, (value, name) =>
-    (value as readonly unknown[]).flatMap((item, index) => required(each)(item, `${name}[${index}]`)),
+  return both(array, (value, path) =>
+    (value as readonly unknown[]).flatMap((item, index) => required(each)(item, `${path}[${index}]`)),
   );
 }
 
 /** An object with any names, and a rule for its values. */
 export function record(each: Rule): Rule {
-  return both(plain, (value, name) =>
-    Object.entries(value as object).flatMap(([key, item]) => required(each)(item, `${name}[${JSON.stringify(key)}]`)),
+  return both(plain, (value, path) =>
+    Object.entries(value as object).flatMap(([key, item]) => required(each)(item, `${path}[${JSON.stringify(key)}]`)),
   );
 }
 
-/** An object with these options only. The path of the options of a module is the empty string. */
+/** The path of an option of the options at `parent`. */
+export function pathOf(parent: string, option: string): string {
+  return parent === '' ? option : `${parent}.${option}`;
+}
+
+/** An object with these options only. */
 export function object(rules: Readonly<Record<string, Rule>>): Rule {
   const names = Object.keys(rules);
-  return both(plain, (value, name) => {
-    const path = (option: string): string => (name === '' ? option : `${name}.${option}`);
+  return both(plain, (value, parent) => {
     const unknown = Object.keys(value as object).filter((option) => !names.includes(option));
     return [
       ...unknown.map((option) => {
         const meant = nearestName(option, names);
-        const hint = meant === undefined ? `the options are ${names.join(', ')}` : `did you mean ${path(meant)}?`;
-        return `unknown option ${path(option)}; ${hint}`;
+        const hint =
+          meant === undefined ? `the options are ${names.join(', ')}` : `did you mean ${pathOf(parent, meant)}?`;
+        return { path: pathOf(parent, option), fault: `is not an option; ${hint}` };
       }),
       ...Object.entries(rules).flatMap(([option, each]) => {
         const given: unknown = Reflect.get(value as object, option);
+        const path = pathOf(parent, option);
         // Options are copied: what an object inherits would be checked and then lost.
-        if (given === undefined || Object.hasOwn(value as object, option)) return each(given, path(option));
-        return [`${path(option)} must be a property of the object itself, not of its class`];
+        if (given === undefined || Object.hasOwn(value as object, option)) return each(given, path);
+        return [{ path, fault: 'must be a property of the object itself, not of its class' }];
       }),
     ];
   });
@@ -125,10 +155,10 @@ export function object(rules: Readonly<Record<string, Rule>>): Rule {
 
 /** Exactly one of these options of an object must be given. */
 export function exactlyOne(...names: readonly string[]): Rule {
-  return (value, name) => {
-    const given = names.filter((option) => Reflect.get(value as object, option) !== undefined);
-    return given.length === 1 ? [] : [`${name} must have exactly one of ${names.join(', ')}`];
-  };
+  return that(
+    `must have exactly one of ${names.join(', ')}`,
+    (options: object) => names.filter((option) => Reflect.get(options, option) !== undefined).length === 1,
+  );
 }
 
 /**
@@ -137,13 +167,13 @@ export function exactlyOne(...names: readonly string[]): Rule {
  * @throws LeafError `LEAF_CONFIG_INVALID` that lists all faults, if there are any
  */
 export function assertOptions(subject: string, each: Rule, options: unknown): void {
-  refuseFaults(subject, isObject(options) ? each(options, '') : [`they must be an object, not ${describe(options)}`]);
+  refuseFaults(subject, required(each, 'must be an object, not undefined')(options, ''));
 }
 
 /** @throws LeafError `LEAF_CONFIG_INVALID` that lists all faults, if there are any */
-export function refuseFaults(subject: string, faults: readonly string[]): void {
+export function refuseFaults(subject: string, faults: readonly Fault[]): void {
   if (faults.length === 0) return;
-  const lines = faults.map((fault) => `\n  - ${fault}`).join('');
+  const lines = faults.map(({ path, fault }) => `\n  - ${path || 'they'} ${fault}`).join('');
   throw new LeafError('LEAF_CONFIG_INVALID', `The options of ${subject} are invalid:${lines}`);
 }
 

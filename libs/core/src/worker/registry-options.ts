@@ -1,5 +1,16 @@
 import type { Clock } from '../clock/clock';
-import { both, flag, milliseconds, object, required, type Rules, text, whole } from '../util/options';
+import {
+  both,
+  type Fault,
+  flag,
+  milliseconds,
+  object,
+  pathOf,
+  required,
+  type Rules,
+  text,
+  whole,
+} from '../util/options';
 import type { RandomSource } from '../util/random';
 import type { WorkerFile } from './worker-file';
 import type { WorkerPolicy } from './worker-policy';
@@ -61,35 +72,36 @@ export const LEASE_RULES: Rules<Pick<WorkerRegistryOptions, 'reportMs' | 'horizo
   maxClockOffsetMs: milliseconds(0),
 };
 
-/** The faults of a lease whose options have none by themselves. */
-export function leaseFaults({ reportMs, horizonMs }: { reportMs: number; horizonMs: number }, path = ''): string[] {
-  if (horizonMs >= 2 * reportMs) return [];
-  return [
-    `${path}horizonMs (${horizonMs}) must be at least twice ${path}reportMs (${reportMs}), so that the lease survives one failed report`,
-  ];
-}
-
-/** The settings of a lease that its limits do not allow, where the registry can lose confirmed writes. */
-export function limitFaults(
-  { reportMs, horizonMs, maxClockOffsetMs }: Pick<WorkerRegistryOptions, 'reportMs' | 'horizonMs' | 'maxClockOffsetMs'>,
-  limits: LeaseLimits,
-  names = { reportMs: 'reportMs', horizonMs: 'horizonMs', maxClockOffsetMs: 'maxClockOffsetMs' },
-): string[] {
-  const faults: string[] = [];
+/**
+ * The faults that the settings of a lease have together. The limits apply where the registry can lose confirmed writes.
+ *
+ * @param path of the settings
+ */
+export function leaseFaults(
+  settings: Pick<WorkerRegistryOptions, 'reportMs' | 'horizonMs' | 'maxClockOffsetMs' | 'remembers' | 'limits'>,
+  path: string,
+): Fault[] {
+  const { reportMs, horizonMs, maxClockOffsetMs, remembers, limits = LEASE_LIMITS } = settings;
   const forgets = 'in a registry that was emptied, servers wait for each other by this bound';
-  if (reportMs > limits.reportMs) {
-    faults.push(`${names.reportMs} (${reportMs}) must be at most ${limits.reportMs}: ${forgets}`);
-  }
-  if (maxClockOffsetMs > limits.clockOffsetMs) {
-    faults.push(`${names.maxClockOffsetMs} (${maxClockOffsetMs}) must be at most ${limits.clockOffsetMs}: ${forgets}`);
-  }
+  const survives = 'so that the lease survives one failed report';
   const least = limits.clockOffsetMs + reportMs;
-  if (horizonMs < least) {
-    faults.push(
-      `${names.horizonMs} (${horizonMs}) must be at least ${least}, the clock offset to allow for (${limits.clockOffsetMs}) plus ${names.reportMs}: otherwise servers would lose their worker IDs when the registry is emptied`,
-    );
-  }
-  return faults;
+  const bounds = [
+    ['horizonMs', horizonMs >= 2 * reportMs, `at least twice the report interval (${reportMs}), ${survives}`],
+    ['reportMs', remembers || reportMs <= limits.reportMs, `at most ${limits.reportMs}: ${forgets}`],
+    [
+      'maxClockOffsetMs',
+      remembers || maxClockOffsetMs <= limits.clockOffsetMs,
+      `at most ${limits.clockOffsetMs}: ${forgets}`,
+    ],
+    [
+      'horizonMs',
+      remembers || horizonMs >= least,
+      `at least ${least}, the clock offset to allow for (${limits.clockOffsetMs}) plus the report interval: otherwise servers would lose their worker IDs when the registry is emptied`,
+    ],
+  ] as const;
+  return bounds.flatMap(([option, fits, bound]) =>
+    fits ? [] : [{ path: pathOf(path, option), fault: `(${settings[option]}) must be ${bound}` }],
+  );
 }
 
 const LIMITS: Rules<LeaseLimits> = { reportMs: required(milliseconds(1)), clockOffsetMs: required(milliseconds(0)) };
@@ -106,8 +118,6 @@ const RULES: Rules<WorkerRegistryOptions> = {
 };
 
 /** The rule of {@link WorkerRegistryOptions}. */
-export const workerRegistryRule = both(object(RULES), (value) => {
-  const options = value as WorkerRegistryOptions;
-  const { remembers, limits = LEASE_LIMITS } = options;
-  return [...leaseFaults(options), ...(remembers ? [] : limitFaults(options, limits))];
-});
+export const workerRegistryRule = both(object(RULES), (value, path) =>
+  leaseFaults(value as WorkerRegistryOptions, path),
+);

@@ -21,7 +21,7 @@ describe('WorkerRegistry', () => {
     [{ horizonMs: NaN }, 'horizonMs must be a whole number from 2 to 2147483647, not NaN'],
     [{ horizonMs: -10 }, 'horizonMs must be a whole number from 2 to 2147483647, not -10'],
     [{ reportMs: 1.5 }, 'reportMs must be a whole number from 1 to 2147483647, not 1.5'],
-    [{ horizonMs: 5999, reportMs: 3000 }, 'horizonMs (5999) must be at least twice reportMs (3000)'],
+    [{ horizonMs: 5999, reportMs: 3000 }, 'horizonMs (5999) must be at least twice the report interval (3000)'],
     [
       { maxClockOffsetMs: 'abc' as unknown as number },
       'maxClockOffsetMs must be a whole number from 0 to 2147483647, not "abc"',

@@ -1,6 +1,6 @@
 import { ConfigurableModuleBuilder, type InjectionToken } from '@nestjs/common';
 import { flag, refuseFaults } from '@leaf-ids/core/internal';
-import type { CommonOptions, LeafOptions, OpenDataSource } from '../options/mode-options';
+import type { CommonOptions, LeafOptions, OpenDataSource } from '../options/leaf-options';
 
 /** A data source by its injection token: `DataSource`, or `getDataSourceToken('orders')`. */
 export interface NamedDataSource {

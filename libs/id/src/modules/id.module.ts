@@ -9,8 +9,7 @@ import {
   type NamedDataSource,
 } from './id.module-definition';
 import { leafModule } from './leaf.module';
-import type { LeafOptions } from '../options/mode-options';
-import { assertAnyMode, assertLeafOptions } from '../options/option-rules';
+import { type LeafOptions, RuntimeOptions } from '../options/leaf-options';
 
 /**
  * `IdService` in this process, with segment mode, snowflake mode or both. It runs the same background jobs and graceful
@@ -46,9 +45,5 @@ function isNamed(database: unknown): database is NamedDataSource {
 }
 
 function assemble(base: DynamicModule): DynamicModule {
-  return leafModule(base, MODULE_OPTIONS_TOKEN, (options: LeafOptions) => {
-    assertLeafOptions('IdModule', options);
-    assertAnyMode('IdModule', options);
-    return options;
-  });
+  return leafModule(base, MODULE_OPTIONS_TOKEN, (options: LeafOptions) => RuntimeOptions.of('IdModule', options));
 }

@@ -20,7 +20,7 @@ import { SegmentService } from '../segment/segment.service';
 import { SnowflakeService } from '../snowflake/snowflake.service';
 import { EmbeddedIdService } from '../runtime/embedded-id-service';
 import { Leaf } from '../runtime/leaf';
-import { type LeafOptions, persistenceOptions } from '../options/mode-options';
+import { RuntimeOptions } from '../options/leaf-options';
 import { LeafHealthIndicator } from './leaf-health-indicator';
 import { warnWithoutShutdownHooks } from './shutdown-hooks';
 
@@ -73,8 +73,6 @@ const NOT_OVERRIDDEN = Symbol('IdService is not overridden');
 @Module({})
 class LeafRuntimeModule {}
 
-const LEAF_OPTIONS = Symbol('LeafOptions');
-
 function part(provide: InjectionToken, pick: (leaf: Leaf) => unknown): Provider {
   return { provide, useFactory: pick, inject: [Leaf] };
 }
@@ -103,13 +101,13 @@ function assertOneGlobal(modules: ModulesContainer): void {
 export function leafModule(
   { module, global = false, imports = [], providers = [] }: DynamicModule,
   token: InjectionToken,
-  toLeafOptions: FactoryProvider<LeafOptions>['useFactory'],
+  toOptions: FactoryProvider<RuntimeOptions>['useFactory'],
 ): DynamicModule {
   const options = {
-    provide: LEAF_OPTIONS,
+    provide: RuntimeOptions,
     useFactory: (given: unknown, ids: unknown, modules: ModulesContainer) => {
       assertOneGlobal(modules);
-      return ids === NOT_OVERRIDDEN ? toLeafOptions(given) : {};
+      return ids === NOT_OVERRIDDEN ? toOptions(given) : new RuntimeOptions({});
     },
     inject: [token, IdService, ModulesContainer],
   };
@@ -117,12 +115,12 @@ export function leafModule(
     module: LeafSettingsModule,
     imports,
     providers: [...providers, options, { provide: IdService, useValue: NOT_OVERRIDDEN }],
-    exports: [LEAF_OPTIONS],
+    exports: [RuntimeOptions],
   };
   const persistence = PersistenceModule.forRootAsync({
     imports: [settings],
-    inject: [LEAF_OPTIONS],
-    useFactory: persistenceOptions,
+    inject: [RuntimeOptions],
+    useFactory: ({ persistence: options }: RuntimeOptions) => options,
   });
   const runtime = {
     module: LeafRuntimeModule,
@@ -130,9 +128,9 @@ export function leafModule(
     providers: [
       {
         provide: Leaf,
-        useFactory: (leaf: LeafOptions, segments?: SegmentStore, tags?: TagStore) =>
-          new Leaf(leaf, segments && tags && { segments, tags }),
-        inject: [LEAF_OPTIONS, SegmentStore, TagStore],
+        useFactory: (checked: RuntimeOptions, segments?: SegmentStore, tags?: TagStore) =>
+          new Leaf(checked, segments && tags && { segments, tags }),
+        inject: [RuntimeOptions, SegmentStore, TagStore],
       },
       part(SegmentService, ({ segments }) => segments),
       part(SnowflakeService, ({ snowflake }) => snowflake),

@@ -7,10 +7,9 @@ import {
   Optional,
 } from '@nestjs/common';
 import { WorkerRegistry } from '@leaf-ids/core';
+import { assertOptions } from '@leaf-ids/core/internal';
 import { createRegistry } from '@leaf-ids/registry';
-import { registryOptions } from '../options/mode-options';
-import { assertRegistryOptions } from '../options/option-rules';
-import type { RegistryModuleOptions } from '../snowflake/snowflake-options';
+import { type RegistryModuleOptions, registryModuleRule, registryOptions } from '../snowflake/snowflake-options';
 
 /**
  * A factory may return undefined to disable the registry. Transient: Nest 10 takes modules for the same one when their
@@ -44,6 +43,6 @@ export class RegistryModule extends ConfigurableModuleClass {
 
 function registryOf(options?: RegistryModuleOptions): WorkerRegistry | undefined {
   if (options === undefined) return undefined;
-  assertRegistryOptions(options);
+  assertOptions('RegistryModule', registryModuleRule, options);
   return createRegistry(registryOptions(options));
 }

@@ -4,9 +4,10 @@ import {
   type DynamicModule,
   Module,
 } from '@nestjs/common';
-import type { SegmentModuleOptions } from '../segment/segment-options';
+import { assertOptions, object } from '@leaf-ids/core/internal';
+import { RuntimeOptions } from '../options/leaf-options';
+import { SEGMENT_MODULE_RULES, type SegmentModuleOptions } from '../segment/segment-options';
 import { leafModule } from './leaf.module';
-import { assertSegmentOptions } from '../options/option-rules';
 
 /**
  * A factory may return undefined to disable the mode. Transient: Nest 10 takes modules for the same one when their
@@ -34,8 +35,8 @@ export class SegmentModule extends ConfigurableModuleClass {
 
 function assemble(base: DynamicModule): DynamicModule {
   return leafModule(base, MODULE_OPTIONS_TOKEN, (segment?: SegmentModuleOptions) => {
-    if (segment === undefined) return {};
-    assertSegmentOptions(segment);
-    return { segment };
+    if (segment === undefined) return new RuntimeOptions({});
+    assertOptions('SegmentModule', object(SEGMENT_MODULE_RULES), segment);
+    return new RuntimeOptions({ segment });
   });
 }

@@ -4,9 +4,10 @@ import {
   type DynamicModule,
   Module,
 } from '@nestjs/common';
-import type { SnowflakeModuleOptions } from '../snowflake/snowflake-options';
+import { assertOptions } from '@leaf-ids/core/internal';
+import { type SnowflakeModuleOptions, snowflakeModuleRule } from '../snowflake/snowflake-options';
 import { leafModule } from './leaf.module';
-import { assertSnowflakeOptions } from '../options/option-rules';
+import { RuntimeOptions } from '../options/leaf-options';
 
 /**
  * A factory may return undefined to disable the mode. Transient: Nest 10 takes modules for the same one when their
@@ -34,8 +35,8 @@ export class SnowflakeModule extends ConfigurableModuleClass {
 
 function assemble(base: DynamicModule): DynamicModule {
   return leafModule(base, MODULE_OPTIONS_TOKEN, (snowflake?: SnowflakeModuleOptions) => {
-    if (snowflake === undefined) return {};
-    assertSnowflakeOptions(snowflake);
-    return { snowflake };
+    if (snowflake === undefined) return new RuntimeOptions({});
+    assertOptions('SnowflakeModule', snowflakeModuleRule, snowflake);
+    return new RuntimeOptions({ snowflake });
   });
 }

@@ -3,7 +3,6 @@ import { DEFAULT_SEGMENT_MODULE_OPTIONS, type SegmentModuleOptions } from '../se
 import type { SegmentService } from '../segment/segment.service';
 import { DEFAULT_SNOWFLAKE_MODULE_OPTIONS, type SnowflakeModuleOptions } from '../snowflake/snowflake-options';
 import type { SnowflakeService } from '../snowflake/snowflake.service';
-import { registryOptions } from '../options/mode-options';
 
 /** Interval between two saves of the hot tags, in milliseconds. */
 const HOT_TAGS_MS = 300_000;
@@ -25,9 +24,8 @@ export function segmentJobs(segments: SegmentService, options: SegmentModuleOpti
 }
 
 /** Extends the lease, and maintains the worker registry. */
-export function snowflakeJobs(snowflake: SnowflakeService, options: SnowflakeModuleOptions): Job[] {
+export function snowflakeJobs(snowflake: SnowflakeService, options: SnowflakeModuleOptions, reportMs: number): Job[] {
   const { maintainMs } = withDefaults(DEFAULT_SNOWFLAKE_MODULE_OPTIONS, options);
-  const { reportMs } = registryOptions(options);
   return [
     { name: 'leaf-time-report', everyMs: reportMs, run: () => snowflake.reportTime() },
     {

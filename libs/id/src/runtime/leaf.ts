@@ -5,14 +5,7 @@ import { openDataSource, openPersistence, type Persistence } from '@leaf-ids/per
 import { createRegistry } from '@leaf-ids/registry';
 import { SEGMENT_STOP_LIMIT_MS, SegmentService } from '../segment/segment.service';
 import { SnowflakeService } from '../snowflake/snowflake.service';
-import {
-  type LeafOptions,
-  persistenceOptions,
-  registryOptions,
-  segmentOptions,
-  snowflakeOptions,
-} from '../options/mode-options';
-import { assertAnyMode, assertLeafOptions } from '../options/option-rules';
+import { type LeafOptions, RuntimeOptions } from '../options/leaf-options';
 import { DatabaseProbe } from './database-probe';
 import { createDeclared } from './declared-tags';
 import { EmbeddedIdService } from './embedded-id-service';
@@ -51,6 +44,7 @@ export class Leaf {
   private readonly clock = new SystemClock();
   private readonly opened: ShutdownStack;
   private readonly stopping = new AbortController();
+  private readonly tags: RuntimeOptions['tags'];
   /** Aborts a start under way. */
   private readonly aborting: AbortSignal;
   private started: Promise<void> | undefined;
@@ -66,18 +60,16 @@ export class Leaf {
    *   was opened is closed again
    */
   static async start(options: LeafOptions): Promise<Leaf> {
-    assertLeafOptions('Leaf', options);
-    assertAnyMode('Leaf', options);
-    const database = persistenceOptions(options);
-    const source = await openDataSource(database);
+    const checked = RuntimeOptions.of('Leaf', options);
+    const source = await openDataSource(checked.persistence);
     let persistence: Persistence | undefined;
     const close = async (): Promise<void> => {
       await persistence?.onApplicationShutdown();
       if (source.isInitialized) await source.destroy();
     };
     try {
-      persistence = await openPersistence(database, source);
-      const leaf = new Leaf(options, persistence);
+      persistence = await openPersistence(checked.persistence, source);
+      const leaf = new Leaf(checked, persistence);
       leaf.opened.add('close the database', STOP_LIMIT_MS, close);
       await leaf.init();
       return leaf;
@@ -94,23 +86,22 @@ export class Leaf {
    * @throws LeafError `LEAF_CONFIG_INVALID`
    */
   constructor(
-    private readonly options: LeafOptions,
+    options: LeafOptions | RuntimeOptions,
     private readonly stores?: LeafStores,
   ) {
-    assertLeafOptions('Leaf', options);
-    const { signal } = options;
+    const checked = options instanceof RuntimeOptions ? options : RuntimeOptions.of('Leaf', options);
+    const { segment, snowflake, registry, signal } = checked;
+    this.tags = checked.tags;
     this.aborting = signal === undefined ? this.stopping.signal : AbortSignal.any([this.stopping.signal, signal]);
     this.opened = new ShutdownStack(this.clock, (step, problem) => this.logger.error(`Stop: ${step}: ${problem}`));
     const jobs: Job[] = [];
-    const segment = segmentOptions(options);
     if (segment !== undefined && stores !== undefined) {
       this.segments = new SegmentService(stores.segments, this.clock, segment);
       jobs.push(...segmentJobs(this.segments, segment));
     }
-    const snowflake = snowflakeOptions(options);
-    if (snowflake !== undefined) {
-      this.snowflake = new SnowflakeService(createRegistry(registryOptions(snowflake)), this.clock, snowflake);
-      jobs.push(...snowflakeJobs(this.snowflake, snowflake));
+    if (snowflake !== undefined && registry !== undefined) {
+      this.snowflake = new SnowflakeService(createRegistry(registry), this.clock, snowflake);
+      jobs.push(...snowflakeJobs(this.snowflake, snowflake, registry.reportMs));
     }
     this.jobs = new Jobs(jobs);
     this.ids = new EmbeddedIdService(this.segments, this.snowflake, this);
@@ -179,7 +170,7 @@ export class Leaf {
   }
 
   private async createTags(): Promise<void> {
-    for (const declared of this.options.tags ?? []) {
+    for (const declared of this.tags) {
       this.aborting.throwIfAborted();
       if (this.stores === undefined) return;
       await createDeclared(this.stores.tags, declared, (message) => this.logger.warn(message));

@@ -1,5 +1,6 @@
-import { type BitLayoutOptions, DEFAULT_LAYOUT, type Instance, type WorkerRegistry } from '@leaf-ids/core';
+import { BitLayout, type BitLayoutOptions, DEFAULT_LAYOUT, type Instance, type WorkerRegistry } from '@leaf-ids/core';
 import {
+  both,
   callback,
   DEFAULT_SNOWFLAKE_OPTIONS,
   flag,
@@ -9,12 +10,20 @@ import {
   milliseconds,
   object,
   required,
+  type Rule,
   type Rules,
   SNOWFLAKE_RULES,
   type SnowflakeOptions,
   whole,
+  withDefaults,
 } from '@leaf-ids/core/internal';
-import { type RegistryOptions, registryRule } from '@leaf-ids/registry';
+import {
+  type LeasedRegistryOptions,
+  registryFaults,
+  type RegistryOptions,
+  registryRule,
+  strategyOf,
+} from '@leaf-ids/registry';
 
 /** A worker registry, with the settings that all its servers share. Omitted options have their defaults. */
 export interface RegistryModuleOptions {
@@ -57,9 +66,19 @@ export const DEFAULT_SNOWFLAKE_MODULE_OPTIONS = {
   waitForWorker: true,
 };
 
+/** The options of the registry, with the defaults of snowflake mode. */
+export function registryOptions(given: RegistryModuleOptions): LeasedRegistryOptions {
+  const options = withDefaults(DEFAULT_SNOWFLAKE_MODULE_OPTIONS, given);
+  const { registry, maxClockOffsetMs } = options;
+  const { lease } = strategyOf(registry);
+  const { reportMs = lease.reportMs, horizonMs = lease.horizonMs } = options;
+  const { fingerprint, maxWorkerId } = new BitLayout(options.layout);
+  return { registry, reportMs, maxClockOffsetMs, horizonMs, layout: fingerprint, maxWorkerId };
+}
+
 const INSTANCE: Rules<Instance> = { ip: required(INSTANCE_RULES.ip), port: required(INSTANCE_RULES.port) };
 
-export const REGISTRY_MODULE_RULES: Rules<RegistryModuleOptions> = {
+const REGISTRY_MODULE_RULES: Rules<RegistryModuleOptions> = {
   ...LEASE_RULES,
   registry: required(registryRule),
   layout: layoutRule,
@@ -74,3 +93,11 @@ export const SNOWFLAKE_MODULE_RULES: Rules<SnowflakeModuleOptions> = {
   waitForWorker: flag,
   wrapRegistry: callback,
 };
+
+const together: Rule = (value, path) => registryFaults(registryOptions(value as RegistryModuleOptions), path);
+
+/** The rule of {@link RegistryModuleOptions}. */
+export const registryModuleRule = both(object(REGISTRY_MODULE_RULES), together);
+
+/** The rule of {@link SnowflakeModuleOptions}. */
+export const snowflakeModuleRule = both(object(SNOWFLAKE_MODULE_RULES), together);

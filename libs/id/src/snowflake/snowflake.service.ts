@@ -13,8 +13,6 @@ import {
   isLeafError,
 } from '@leaf-ids/core';
 import {
-  assertOptions,
-  object,
   PeriodicTask,
   reasonOf,
   retry,
@@ -28,11 +26,7 @@ import {
   type WorkerLeaseSnapshot,
   WorkerWindows,
 } from '@leaf-ids/core/internal';
-import {
-  DEFAULT_SNOWFLAKE_MODULE_OPTIONS,
-  SNOWFLAKE_MODULE_RULES,
-  type SnowflakeModuleOptions,
-} from './snowflake-options';
+import { DEFAULT_SNOWFLAKE_MODULE_OPTIONS, type SnowflakeModuleOptions } from './snowflake-options';
 
 /** How long a start retries while the registry cannot be reached, in milliseconds. */
 const REGISTRY_WAIT_MS = 30_000;
@@ -85,13 +79,12 @@ export class SnowflakeService {
   private readonly stopping = new AbortController();
   private firstWait = (): void => undefined;
 
-  /** @throws LeafError `LEAF_CONFIG_INVALID` that lists all invalid options */
+  /** @param given options without faults */
   constructor(
     registry: WorkerRegistry,
     private readonly clock: Clock,
     given: SnowflakeModuleOptions,
   ) {
-    assertOptions('snowflake mode', object(SNOWFLAKE_MODULE_RULES), given);
     const options = withDefaults(DEFAULT_SNOWFLAKE_MODULE_OPTIONS, given);
     this.registry = given.wrapRegistry?.(registry) ?? registry;
     this.waitForWorker = options.waitForWorker;

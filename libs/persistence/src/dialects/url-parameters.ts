@@ -1,5 +1,5 @@
 import { isAbsolute } from 'node:path';
-import { LeafError } from '@leaf-ids/core';
+import { InvalidValueError } from '@leaf-ids/core/internal';
 import type { ConnectionLimits } from '../connections/connection-limits';
 import type { PasswordSource } from '../connections/password';
 
@@ -77,8 +77,8 @@ export function limitsOf(target: object | UrlParameters, given: ConnectionLimits
   return { ...given, ...times, connections };
 }
 
-export function invalidUrl(problem: string, cause?: unknown): LeafError {
-  return new LeafError('LEAF_CONFIG_INVALID', `The database URL ${problem}.`, { cause });
+export function invalidUrl(fault: string, cause?: unknown): InvalidValueError {
+  return new InvalidValueError('database URL', fault, cause);
 }
 
 /** The other values that libpq supports are of no use to Leaf. */

@@ -9,6 +9,7 @@ import {
   list,
   object,
   oneOf,
+  pathOf,
   record,
   required,
   type Rules,
@@ -73,9 +74,17 @@ export const signalRule = having('throwIfAborted', 'an AbortSignal');
 
 const SHARDS: Rules<ShardMap> = { databases: required(record(databaseUrlRule)), tags: record(text) };
 
+const shardsRule = both(object(SHARDS), (value, path) => {
+  const { databases, tags = {} } = value as ShardMap;
+  const unknown = Object.values(tags).find((name) => !Object.hasOwn(databases, name));
+  if (unknown === undefined) return [];
+  const fault = `names "${unknown}", which is not one of the databases ${Object.keys(databases).join(', ')}`;
+  return [{ path: pathOf(path, 'tags'), fault }];
+});
+
 const RULES: Rules<PersistenceModuleOptions> = {
   url: databaseUrlRule,
-  shards: object(SHARDS),
+  shards: shardsRule,
   dataSource: dataSourceRule,
   migrate: required(flag),
   accept: acceptRule,

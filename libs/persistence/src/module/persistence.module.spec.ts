@@ -114,7 +114,7 @@ it('rejects invalid options before it opens anything', async () => {
   const options = { url: `sqlite:${fileOf('one')}`, migrat: true } as unknown as PersistenceModuleOptions;
   const message = [
     'The options of PersistenceModule are invalid:',
-    'unknown option migrat; did you mean migrate?',
+    'migrat is not an option; did you mean migrate?',
     'migrate is required',
   ].join('\n  - ');
   const invalid = { code: 'LEAF_CONFIG_INVALID', message };

@@ -31,7 +31,7 @@ import { FixedPolicy } from '../policies/fixed-policy';
 import { localWorkerBeside } from '../stores/directory/local-workers';
 import { PoolPolicy } from '../policies/pool-policy';
 import { FILE_RULES, type FileOptions, fileOf, ofProcess } from './file-options';
-import type { RegistrySettings, Strategy, StrategyContext, StrategyParts } from './strategy';
+import type { RegistrySettings, Strategy, StrategyContext } from './strategy';
 
 type Source =
   | {
@@ -69,7 +69,8 @@ const ofOneDatabase = exactlyOne('url', 'dataSource');
 export const database: Strategy<DatabaseOptions> = {
   policy: 'pool',
   rule: both(object(RULES), ofOneDatabase),
-  create: (options, context) => ({ policy: new PoolPolicy(), ...storeOf(options, POOL_WORKERS, context) }),
+  remembers,
+  create: (options, context) => ({ policy: new PoolPolicy(), store: storeOf(options, POOL_WORKERS, context) }),
   fromSettings: ({ databaseUrl: url, migrate, accept }) => ({ strategy: 'database', url, migrate, accept }),
   ofProcess: (options) => options,
 };
@@ -77,9 +78,10 @@ export const database: Strategy<DatabaseOptions> = {
 export const mysql: Strategy<MysqlOptions> = {
   policy: 'fixed',
   rule: both(object(MYSQL_RULES), ofOneDatabase),
+  remembers,
   create: (options, context) => ({
     policy: new FixedPolicy(),
-    ...storeOf(options, FIXED_WORKERS, context),
+    store: storeOf(options, FIXED_WORKERS, context),
     ...fileOf(options),
   }),
   fromSettings: (settings: RegistrySettings) => ({
@@ -89,14 +91,13 @@ export const mysql: Strategy<MysqlOptions> = {
   ofProcess,
 };
 
-function storeOf(
-  options: SqlOptions & Source,
-  table: WorkerTable,
-  context: StrategyContext,
-): Pick<StrategyParts, 'store' | 'remembers'> {
-  const opened = databaseOf(options, context);
-  // A single file on one host loses no confirmed write. A database in memory has no other servers.
-  return { store: new OtherStrategyStore(opened, table, context.clock), remembers: 'file' in opened.target };
+/** A single file on one host loses no confirmed write. A database in memory has no other servers. */
+function remembers(options: SqlOptions & Source): boolean {
+  return 'file' in targetOf(options);
+}
+
+function storeOf(options: SqlOptions & Source, table: WorkerTable, context: StrategyContext): SqlWorkerStore {
+  return new OtherStrategyStore(databaseOf(options, context), table, context.clock);
 }
 
 /**
@@ -163,9 +164,13 @@ function databaseOf(
   { clock, random, onCloseProblem, onCreated }: StrategyContext,
 ): WorkerDatabase {
   const { migrate, accept = [] } = options;
-  const target = 'dataSource' in options ? sharedTarget(options.dataSource) : workersOf(parseDatabaseUrl(options.url));
+  const target = targetOf(options);
   const created = (): void => onCreated?.(target.description);
   return new LazyDatabase({ target, migrate, accept, onCloseProblem, onCreated: created }, clock, random);
+}
+
+function targetOf(options: Source): DatabaseTarget {
+  return 'dataSource' in options ? sharedTarget(options.dataSource) : workersOf(parseDatabaseUrl(options.url));
 }
 
 /** SQLite allows one writer at a time. Leases use a separate file, so that they do not wait for writes of tags. */

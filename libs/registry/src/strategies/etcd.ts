@@ -1,4 +1,4 @@
-import { accepted, both, milliseconds, object, required, type Rules, text } from '@leaf-ids/core/internal';
+import { accepted, both, milliseconds, object, pathOf, required, type Rules, text } from '@leaf-ids/core/internal';
 import { PoolPolicy } from '../policies/pool-policy';
 import { type EtcdAccess, parseEtcdAuth, parseEtcdEndpoints } from '../stores/etcd/etcd-address';
 import { EtcdClient } from '../stores/etcd/etcd-client';
@@ -17,15 +17,22 @@ export interface EtcdOptions {
 const DEFAULT_TIMEOUT_MS = 1500;
 
 const ACCESS: Rules<EtcdAccess> = {
-  endpoints: required(both(text, accepted(parseEtcdEndpoints))),
+  endpoints: required(both(text, accepted(parseEtcdEndpoints)), 'must be set for the registry etcd'),
   auth: both(text, accepted(parseEtcdAuth)),
   timeoutMs: milliseconds(1),
   ...{ caFile: text, certFile: text, keyFile: text },
 };
 
+const accessRule = both(object(ACCESS), (value, path) => {
+  const { certFile, keyFile } = value as EtcdAccess;
+  if ((certFile === undefined) === (keyFile === undefined)) return [];
+  const missing = pathOf(path, certFile === undefined ? 'certFile' : 'keyFile');
+  return [{ path: missing, fault: 'must be set: a client certificate and its key need each other' }];
+});
+
 const RULES: Rules<EtcdOptions> = {
   strategy: text,
-  etcd: required(both(object(ACCESS), (access, name) => pairFaults(access as EtcdAccess, name))),
+  etcd: required(accessRule),
   name: required(text),
 };
 
@@ -36,15 +43,9 @@ export const etcd: Strategy<EtcdOptions> = {
     const { endpoints, auth, timeoutMs: callMs = DEFAULT_TIMEOUT_MS, ...certificates } = access;
     const credentials = auth === undefined ? {} : { credentials: parseEtcdAuth(auth) };
     const options = { endpoints: parseEtcdEndpoints(endpoints), ...credentials, certificates, callMs };
-    // An emptied cluster forgets confirmed writes.
     const store = new EtcdWorkerStore(new EtcdClient(options, clock, random), name);
-    return { policy: new PoolPolicy(), store, remembers: false };
+    return { policy: new PoolPolicy(), store };
   },
-  fromSettings: (settings) => ({ strategy: 'etcd', etcd: settings.etcd, name: settings.name }),
+  fromSettings: (settings) => ({ strategy: 'etcd', etcd: settings.etcd as EtcdAccess, name: settings.name }),
   ofProcess: (options) => options,
 };
-
-function pairFaults({ certFile, keyFile }: EtcdAccess, name: string): string[] {
-  if ((certFile === undefined) === (keyFile === undefined)) return [];
-  return [`${name}.certFile and ${name}.keyFile need each other: give both or none`];
-}

@@ -33,6 +33,7 @@ const ACCESS: Rules<KubernetesAccess> = {
       text,
       accepted((server: string) => new URL(server)),
     ),
+    'must be set for the registry kubernetes',
   ),
   directory: text,
 };
@@ -51,15 +52,10 @@ export const kubernetes: Strategy<KubernetesOptions> = {
   rule: object(RULES),
   create: ({ kubernetes: { server, directory = MOUNTED }, name, preferredWorkerId }, { clock }) => {
     const client = new KubernetesClient({ server: new URL(server), directory, callMs: CALL_MS }, clock);
-    // A deleted namespace forgets confirmed writes.
-    return {
-      policy: new PoolPolicy(preferredWorkerId),
-      store: new KubernetesWorkerStore(client, name, clock),
-      remembers: false,
-    };
+    return { policy: new PoolPolicy(preferredWorkerId), store: new KubernetesWorkerStore(client, name, clock) };
   },
   fromSettings: ({ kubernetes: { preferredWorkerId, ...access }, name }) => ({
-    ...{ strategy: 'kubernetes', kubernetes: access, name },
+    ...{ strategy: 'kubernetes', kubernetes: access as KubernetesAccess, name },
     ...(preferredWorkerId === undefined ? {} : { preferredWorkerId }),
   }),
   // A preferred worker ID belongs to one process.

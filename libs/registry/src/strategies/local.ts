@@ -5,7 +5,17 @@ import {
   type StoredWorker,
   type WorkerRecord,
 } from '@leaf-ids/core';
-import { both, object, processInstance, record, required, type Rules, text, whole } from '@leaf-ids/core/internal';
+import {
+  both,
+  object,
+  processInstance,
+  record,
+  required,
+  type Rules,
+  text,
+  that,
+  whole,
+} from '@leaf-ids/core/internal';
 import { parseDatabaseUrl } from '@leaf-ids/persistence';
 import { FixedPolicy } from '../policies/fixed-policy';
 import { DirectoryWorkerStore } from '../stores/directory/directory-store';
@@ -60,20 +70,21 @@ class AssignedPolicy extends FixedPolicy {
   }
 }
 
-/** Whether no two instances have the same worker ID. */
-export function haveOwnWorkers(workers: LocalOptions['workers']): boolean {
-  const workerIds = Object.values(workers);
-  return new Set(workerIds).size === workerIds.length;
-}
-
-function workerFaults(workers: LocalOptions['workers'], name: string): string[] {
-  if (Object.keys(workers).length === 0) return [`${name} must contain at least one instance`];
-  return haveOwnWorkers(workers) ? [] : [`${name} must give every instance a worker ID of its own`];
-}
+/** The rule of a map of workers. */
+export const localWorkersRule = both(
+  record(whole(0)),
+  both(
+    that('must contain at least one instance', (workers: LocalOptions['workers']) => Object.keys(workers).length > 0),
+    that('must give every instance a worker ID of its own', (workers: LocalOptions['workers']) => {
+      const workerIds = Object.values(workers);
+      return new Set(workerIds).size === workerIds.length;
+    }),
+  ),
+);
 
 const RULES: Rules<LocalOptions> = {
   strategy: text,
-  workers: required(both(record(whole(0)), (value, name) => workerFaults(value as LocalOptions['workers'], name))),
+  workers: required(localWorkersRule),
   directory: required(text),
   databaseFile: text,
 };
@@ -82,11 +93,8 @@ export const local: Strategy<LocalOptions> = {
   policy: 'fixed',
   rule: object(RULES),
   // The lock of the store ensures that no other process writes.
-  create: (options, context) => ({
-    policy: new AssignedPolicy(),
-    store: new LocalStore(options, context),
-    remembers: true,
-  }),
+  remembers: () => true,
+  create: (options, context) => ({ policy: new AssignedPolicy(), store: new LocalStore(options, context) }),
   fromSettings: ({ localWorkers, directory, databaseUrl }) => {
     const target = parseDatabaseUrl(databaseUrl);
     const databaseFile = 'file' in target ? target.file : undefined;

@@ -24,9 +24,15 @@ describe('the registry local beside the SQLite file of another registry', () => 
   function create(options: RegistryOptions): WorkerRegistry {
     const surroundings = { clock, random: (): number => 0, newId: () => 'id' };
     const strategy = strategyOf(options);
-    const { remembers, ...parts } = strategy.create({ ...surroundings, onCloseProblem: () => undefined });
+    const parts = strategy.create({ ...surroundings, onCloseProblem: () => undefined });
     const layout = { layout: defaultLayout().fingerprint, maxWorkerId: 1023 };
-    const known = { name: options.strategy, remembers, ...strategy.lease, maxClockOffsetMs: 0, ...layout };
+    const known = {
+      name: options.strategy,
+      remembers: strategy.remembers,
+      ...strategy.lease,
+      maxClockOffsetMs: 0,
+      ...layout,
+    };
     const created = new WorkerRegistry({ ...parts, ...surroundings }, known);
     open.push(created);
     return created;

@@ -7,14 +7,14 @@ import { makeDataDirectory, removeDataDirectory } from '../../../../test/support
 import { FakeClock, InMemoryWorkers, InMemoryWorkerStore } from '@leaf-ids/core/testing';
 import {
   createRegistry,
-  defaultLease,
   policyOf,
+  registryFaults,
   registryFromSettings,
   type RegistryOptions,
+  registryRule,
   type RegistrySettings,
   STRATEGY_NAMES,
   strategyOf,
-  workerIdFaults,
 } from '@leaf-ids/registry';
 
 const ZOOKEEPER = { name: 'leaf', zookeeper: { address: 'zk1,zk2:2182/prod' } };
@@ -26,15 +26,14 @@ describe('a strategy', () => {
   afterEach(() => removeDataDirectory(directory));
 
   function create(registry: RegistryOptions): WorkerRegistry {
-    const lease = { ...defaultLease(registry), maxClockOffsetMs: 5000 };
+    const lease = { ...strategyOf(registry).lease, maxClockOffsetMs: 5000 };
     return createRegistry({ registry, ...lease, layout: defaultLayout().fingerprint, maxWorkerId: 1023 });
   }
 
   it('is refused when unknown, and the known ones are named', () => {
-    const unknown = { strategy: 'consul' } as unknown as RegistryOptions;
     const names = '"local", "database", "mysql", "zk_normal", "zk_recycle", "etcd", "kubernetes" or "custom"';
-    const message = `The options of the worker registry are invalid:\n  - registry.strategy must be ${names}, not "consul"`;
-    expect(() => create(unknown)).toThrow(expect.objectContaining({ code: 'LEAF_CONFIG_INVALID', message }));
+    const fault = `must be ${names}, not "consul"`;
+    expect(registryRule({ strategy: 'consul' }, 'registry')).toEqual([{ path: 'registry.strategy', fault }]);
   });
 
   it('local keeps its records in the directory', () => {
@@ -89,8 +88,8 @@ describe('a strategy', () => {
       await registry.close();
     }
     const etcd = { endpoints: 'https://etcd1:2379', certFile: '/cert' };
-    const both = expect.stringContaining('registry.etcd.certFile and registry.etcd.keyFile need each other') as string;
-    expect(() => create({ strategy: 'etcd', name: 'leaf', etcd })).toThrow(expect.objectContaining({ message: both }));
+    const fault = 'must be set: a client certificate and its key need each other';
+    expect(registryRule({ strategy: 'etcd', name: 'leaf', etcd }, '')).toEqual([{ path: 'etcd.keyFile', fault }]);
   });
 
   it('custom is a store of the application, under a policy', async () => {
@@ -105,7 +104,7 @@ describe('a strategy', () => {
   it('reserves an hour ahead by default with a pool, ten seconds otherwise', () => {
     const horizons = STRATEGY_NAMES.map((name) => [
       name,
-      defaultLease(registryFromSettings(name, settings())).horizonMs,
+      strategyOf(registryFromSettings(name, settings())).lease.horizonMs,
     ]);
     expect(Object.fromEntries(horizons)).toEqual({
       ...{ local: 10_000, mysql: 10_000, zk_normal: 10_000 },
@@ -124,9 +123,12 @@ describe('a strategy', () => {
 
   it('local refuses worker IDs that the layout does not have, and never runs out', () => {
     const options = { strategy: 'local', workers: { '*': 1024 }, directory } as const;
-    expect(workerIdFaults(options, 1023, 'workers').join()).toContain('from 0 to 1023');
-    expect(workerIdFaults(options, 1024, 'workers')).toEqual([]);
-    expect(workerIdFaults(registryFromSettings('database', settings()), 0, 'workers')).toEqual([]);
+    const faults = (registry: RegistryOptions, maxWorkerId: number): unknown =>
+      registryFaults({ registry, ...strategyOf(registry).lease, maxClockOffsetMs: 5000, layout: '', maxWorkerId }, '');
+    const fault = 'must be a whole number from 0 to 1023, not 1024';
+    expect(faults(options, 1023)).toEqual([{ path: 'registry.workers["*"]', fault }]);
+    expect(faults(options, 1024)).toEqual([]);
+    expect(faults(registryFromSettings('database', settings()), 0)).toEqual([]);
     const context = { clock: new FakeClock(), random: () => 0, onCloseProblem: () => undefined };
     expect(strategyOf(options).create(context).policy.usage([], 1023, 0)).toBeUndefined();
   });

@@ -1,19 +1,22 @@
 import type { Instance, WorkerStore } from '@leaf-ids/core';
 import {
   both,
+  type Fault,
   flag,
   LEASE_LIMITS,
+  leaseFaults,
   type LeaseLimits,
   object,
   oneOf,
+  pathOf,
   record,
-  refuseFaults,
   required,
   type Rule,
   rule,
   type Rules,
   text,
   whole,
+  type WorkerRegistryOptions,
   workerStoreRule,
 } from '@leaf-ids/core/internal';
 import { FixedPolicy } from '../policies/fixed-policy';
@@ -44,8 +47,8 @@ const RULES: Rules<CustomOptions> = {
 
 const customRule = object(RULES);
 
-function customParts({ store, policy, remembers = false }: CustomOptions): StrategyParts {
-  return { store, policy: policy === 'pool' ? new PoolPolicy() : new FixedPolicy(), remembers };
+function customParts({ store, policy }: CustomOptions): StrategyParts {
+  return { store, policy: policy === 'pool' ? new PoolPolicy() : new FixedPolicy() };
 }
 
 type ListedOptions =
@@ -75,6 +78,7 @@ export const STRATEGY_NAMES = Object.keys(STRATEGIES) as StrategyName[];
 interface BoundStrategy {
   readonly policy: 'fixed' | 'pool';
   readonly lease: LeaseTimes;
+  readonly remembers: boolean;
   create(context: StrategyContext): StrategyParts;
   ofProcess(server: Instance, process: number): RegistryOptions;
 }
@@ -90,36 +94,43 @@ const known = required(oneOf(...STRATEGY_NAMES, 'custom'));
 /** The rule of {@link RegistryOptions}: that of the strategy that they name. */
 export const registryRule: Rule = both(
   rule('an object such as { strategy: "database", … }', (value) => typeof value === 'object' && value !== null),
-  (value, name) => {
+  (value, path) => {
     const { strategy } = value as RegistryOptions;
-    const faults = known(strategy, `${name}.strategy`);
+    const faults = known(strategy, pathOf(path, 'strategy'));
     if (faults.length > 0) return faults;
-    return (strategy === 'custom' ? customRule : STRATEGIES[strategy].rule)(value, name);
+    return (strategy === 'custom' ? customRule : STRATEGIES[strategy].rule)(value, path);
   },
 );
 
-/** The configured worker IDs that the layout does not allow, in options that have no faults by themselves. */
-export function workerIdFaults(options: RegistryOptions, maxWorkerId: number, name: string): readonly string[] {
-  return options.strategy === 'local' ? record(whole(0, maxWorkerId))(options.workers, `${name}.workers`) : [];
+/** A strategy and the options of its leases. */
+export interface LeasedRegistryOptions extends Omit<WorkerRegistryOptions, 'name' | 'remembers'> {
+  readonly registry: RegistryOptions;
 }
 
-/** @throws LeafError `LEAF_CONFIG_INVALID` for invalid options */
+/** The faults that options without a fault have together. */
+export function registryFaults(options: LeasedRegistryOptions, path: string): readonly Fault[] {
+  const { registry, maxWorkerId } = options;
+  const strategy = strategyOf(registry);
+  return [
+    ...leaseFaults({ ...options, remembers: strategy.remembers, limits: limitsOf(strategy) }, path),
+    ...(registry.strategy === 'local'
+      ? record(whole(0, maxWorkerId))(registry.workers, pathOf(path, 'registry.workers'))
+      : []),
+  ];
+}
+
+/** @param options without faults */
 export function strategyOf(options: RegistryOptions): BoundStrategy {
-  refuseFaults('the worker registry', registryRule(options, 'registry'));
   if (options.strategy === 'custom') {
-    const { policy } = options;
-    return { policy, lease: DEFAULT_LEASES[policy], create: () => customParts(options), ofProcess: () => options };
+    const { policy, remembers = false } = options;
+    const lease = DEFAULT_LEASES[policy];
+    return { policy, lease, remembers, create: () => customParts(options), ofProcess: () => options };
   }
   return bind(options);
 }
 
 export function registryFromSettings(name: StrategyName, settings: RegistrySettings): RegistryOptions {
   return STRATEGIES[name].fromSettings(settings);
-}
-
-/** The defaults of the lease for these options. */
-export function defaultLease(options: RegistryOptions): LeaseTimes {
-  return strategyOf(options).lease;
 }
 
 /** Servers may report more often than by default, but not less often. */
@@ -142,6 +153,7 @@ function bind<Name extends StrategyName>(options: OptionsOf<Name>): BoundStrateg
   return {
     policy: strategy.policy,
     lease: leaseOf(options.strategy),
+    remembers: strategy.remembers?.(options) ?? false,
     create: (context) => strategy.create(options, context),
     ofProcess: (server, process) => strategy.ofProcess(options, server, process),
   };

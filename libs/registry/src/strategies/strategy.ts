@@ -18,11 +18,9 @@ export interface StrategyParts {
   readonly store: WorkerStore;
   /** Replaces the registry while it cannot be reached; optional. */
   readonly file?: WorkerFile;
-  /** The store never loses a confirmed write: newcomers do not wait in a new registry. */
-  readonly remembers: boolean;
 }
 
-/** The server settings that registries need. */
+/** The server settings that registries need. What is missing, the rules of the options refuse. */
 export interface RegistrySettings {
   /** Name of the service, part of paths. */
   readonly name: string;
@@ -35,9 +33,9 @@ export interface RegistrySettings {
   /** Unsafe database settings, which can lose a commit, to accept. */
   readonly accept: readonly string[];
   readonly localWorkers: Readonly<Record<string, number>>;
-  readonly zookeeper: { readonly address: string; readonly auth?: string };
-  readonly etcd: EtcdAccess;
-  readonly kubernetes: { readonly server: string; readonly directory?: string; readonly preferredWorkerId?: number };
+  readonly zookeeper: { readonly address?: string; readonly auth?: string };
+  readonly etcd: Partial<EtcdAccess>;
+  readonly kubernetes: { readonly server?: string; readonly directory?: string; readonly preferredWorkerId?: number };
   /** URL of this server for other servers: `http://10.0.0.7:8080`. */
   readonly url: string;
 }
@@ -56,6 +54,8 @@ export interface Strategy<Options> {
   readonly lease?: LeaseTimes;
   /** The rule of its options. */
   readonly rule: Rule;
+  /** Whether the store never loses a confirmed write: newcomers do not wait in a new registry. False if omitted. */
+  remembers?(options: Options): boolean;
   /** Creates the components, which connect when they are first used. */
   create(options: Options, context: StrategyContext): StrategyParts;
   /** The options for a server with these settings. */

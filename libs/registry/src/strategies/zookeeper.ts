@@ -37,7 +37,7 @@ const LIMITS = { connectMs: 2000, callMs: 2000 };
 const DEFAULT_SESSION_MS = 10_000;
 
 const ACCESS: Rules<ZookeeperAccess> = {
-  address: required(both(text, accepted(parseZookeeperAddress))),
+  address: required(both(text, accepted(parseZookeeperAddress)), 'must be set for the registries of ZooKeeper'),
   auth: both(text, accepted(parseZookeeperAuth)),
   sessionMs: milliseconds(1),
 };
@@ -54,7 +54,7 @@ export const zkNormal: Strategy<ZkNormalOptions> = {
   policy: 'fixed',
   rule: object(NORMAL_RULES),
   create: (options, context) => ({
-    ...{ policy: new FixedPolicy(), store: storeOf(options, SEQUENTIAL, context), remembers: false },
+    ...{ policy: new FixedPolicy(), store: storeOf(options, SEQUENTIAL, context) },
     ...fileOf(options),
   }),
   fromSettings: (settings) => ({
@@ -67,9 +67,7 @@ export const zkNormal: Strategy<ZkNormalOptions> = {
 export const zkRecycle: Strategy<ZkRecycleOptions> = {
   policy: 'pool',
   rule: object(RULES),
-  create: (options, context) => ({
-    ...{ policy: new PoolPolicy(), store: storeOf(options, PLAIN, context), remembers: false },
-  }),
+  create: (options, context) => ({ policy: new PoolPolicy(), store: storeOf(options, PLAIN, context) }),
   fromSettings: (settings) => ({ strategy: 'zk_recycle', ...accessOf(settings) }),
   ofProcess: (options) => options,
 };
@@ -90,5 +88,5 @@ function storeOf(
 }
 
 function accessOf({ name, zookeeper, url }: RegistrySettings): ZookeeperOptions {
-  return { name, zookeeper, url };
+  return { name, zookeeper: zookeeper as ZookeeperAccess, url };
 }

@@ -159,5 +159,5 @@ const NEW_TAG: Rules<NewTag> = {
 export const newTagRule: Rule = both(object(NEW_TAG), accepted(assertNewTag));
 
 function orNull(each: Rule): Rule {
-  return (value, name) => (value === null ? [] : each(value, name));
+  return (value, path) => (value === null ? [] : each(value, path));
 }

@@ -1,4 +1,4 @@
-import { LeafError } from '@leaf-ids/core';
+import { InvalidValueError } from '@leaf-ids/core/internal';
 import type { CertificateFiles } from '../shared/certificate-files';
 
 const DEFAULT_PORT = '2379';
@@ -31,9 +31,9 @@ export function parseEtcdEndpoints(text: string): URL[] {
     const url = /^https?:\/\//.test(given) && URL.canParse(given) ? new URL(given) : undefined;
     const isBare = url?.username === '' && url.password === '' && url.search === '' && url.hash === '';
     if (url === undefined || !isBare || url.pathname !== '/') {
-      throw new LeafError(
-        'LEAF_CONFIG_INVALID',
-        'The etcd endpoints must be https://host:port or http://host:port, separated by commas, without a path or credentials.',
+      throw new InvalidValueError(
+        'etcd endpoints',
+        'must be https://host:port or http://host:port, separated by commas, without a path or credentials',
       );
     }
     // A URL omits the port that its scheme implies.
@@ -50,7 +50,7 @@ export function parseEtcdEndpoints(text: string): URL[] {
 export function parseEtcdAuth(text: string): EtcdCredentials {
   const [, user, password] = /^([^:]+):(.+)$/s.exec(text) ?? [];
   if (user === undefined || password === undefined) {
-    throw new LeafError('LEAF_CONFIG_INVALID', 'The etcd authentication must be user:password.');
+    throw new InvalidValueError('etcd authentication', 'must be user:password');
   }
   return { user, password };
 }

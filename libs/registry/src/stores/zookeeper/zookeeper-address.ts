@@ -1,7 +1,7 @@
 import { isIP } from 'node:net';
 import { lookup } from 'node:dns/promises';
-import { LeafError, type RandomSource } from '@leaf-ids/core';
-import { messageOf } from '@leaf-ids/core/internal';
+import type { RandomSource } from '@leaf-ids/core';
+import { InvalidValueError, messageOf } from '@leaf-ids/core/internal';
 import { ZookeeperFault } from './zookeeper-fault';
 
 /** The address of a ZooKeeper ensemble. */
@@ -34,7 +34,7 @@ export function parseZookeeperAddress(text: string): ZookeeperAddress {
   const path = slash < 0 ? '/' : text.slice(slash);
   const chroot = path === '/' ? '' : path;
   if (chroot !== '' && !isNodePath(chroot)) {
-    throw invalid(`Invalid ZooKeeper chroot "${path}"; use a path such as /leaf, without a trailing slash.`);
+    throw invalid(`has an invalid chroot "${path}"; use a path such as /leaf, without a trailing slash`);
   }
   return { hosts: list.split(',').map(parseHost), chroot, description: `${list.replaceAll(' ', '')}${chroot}` };
 }
@@ -52,7 +52,10 @@ export function parseZookeeperAuth(text: string): ZookeeperAuth {
     !/^[^:]+:./s.test(credentials) ||
     credentials.includes('\0')
   ) {
-    throw invalid('Invalid ZooKeeper authentication; use digest:user:password. Other schemes are not supported.');
+    throw new InvalidValueError(
+      'ZooKeeper authentication',
+      'must be digest:user:password; other schemes are not supported',
+    );
   }
   return { scheme, credentials };
 }
@@ -74,15 +77,13 @@ function parseHost(text: string): ZookeeperAddress['hosts'][number] {
   const port = given === undefined ? DEFAULT_PORT : Number(given);
   const named = bracketed === undefined ? HOST_NAME.test(host) : isIP(bracketed) === 6;
   if (!named || port < 1 || port > 65_535) {
-    throw invalid(
-      `Invalid ZooKeeper host "${text.trim()}"; use host:port,host:port, optionally with /chroot at the end.`,
-    );
+    throw invalid(`has an invalid host "${text.trim()}"; use host:port,host:port, optionally with /chroot at the end`);
   }
   return { host, port };
 }
 
-function invalid(message: string): LeafError {
-  return new LeafError('LEAF_CONFIG_INVALID', message);
+function invalid(fault: string): InvalidValueError {
+  return new InvalidValueError('ZooKeeper address', fault);
 }
 
 /**

@@ -44,14 +44,26 @@ describe('the settings of the registry', () => {
     [{ ...ETCD, LEAF_ETCD_ENDPOINTS: 'https://a:b@e1' }, 'LEAF_ETCD_ENDPOINTS must be https://host:port'],
     [{ ...ETCD, LEAF_ETCD_ENDPOINTS: 'https://e1/v3' }, 'LEAF_ETCD_ENDPOINTS must be https://host:port'],
     [{ ...ETCD, LEAF_ETCD_AUTH: 'secret' }, 'LEAF_ETCD_AUTH must be user:password'],
-    [{ ...ETCD, LEAF_ETCD_TLS_CERT_FILE: '/cert' }, 'LEAF_ETCD_TLS_KEY_FILE need each other'],
+    [
+      { ...ETCD, LEAF_ETCD_TLS_CERT_FILE: '/cert' },
+      'LEAF_ETCD_TLS_KEY_FILE must be set: a client certificate and its key need each other',
+    ],
     [{ ...ETCD, LEAF_DATABASE_URL: 'sqlite:/a' }, 'an SQLite file belongs to one host, and the registry is shared'],
     [{ ...KUBERNETES, KUBERNETES_SERVICE_HOST: undefined }, 'KUBERNETES_SERVICE_HOST must be set'],
-    [{ ...KUBERNETES, LEAF_SNOWFLAKE_REPORT_MS: '40000' }, 'LEAF_SNOWFLAKE_LEASE_TTL_MS must be at least twice'],
+    [
+      { ...KUBERNETES, LEAF_SNOWFLAKE_REPORT_MS: '40000' },
+      'LEAF_SNOWFLAKE_LEASE_TTL_MS (60000) must be at least twice',
+    ],
     [{ ...KUBERNETES, LEAF_SNOWFLAKE_REPORT_MS: '10001' }, 'LEAF_SNOWFLAKE_REPORT_MS (10001) must be at most 10000'],
     [{ ...ETCD, LEAF_SNOWFLAKE_REPORT_MS: '60000' }, 'LEAF_SNOWFLAKE_REPORT_MS (60000) must be at most 3000'],
     [{ ...ETCD, LEAF_SNOWFLAKE_MAX_CLOCK_OFFSET_MS: '60000' }, 'OFFSET_MS (60000) must be at most 5000'],
     [{ ...MYSQL, LEAF_SNOWFLAKE_HORIZON_MS: '6000' }, 'LEAF_SNOWFLAKE_HORIZON_MS (6000) must be at least 8000'],
+    [{ ...KUBERNETES, LEAF_NAME: 'A_b' }, 'LEAF_NAME must be 1 to 63 lower-case letters, digits or "-"'],
+    [{ LEAF_SNOWFLAKE_BITS: '41,11,12' }, 'LEAF_SNOWFLAKE_BITS and LEAF_SNOWFLAKE_EPOCH cannot be used: Invalid bit'],
+    [
+      { LEAF_DATABASE_URLS: '{"a":"sqlite:/a"}', LEAF_DATABASE_TAGS: '{"order":"c"}' },
+      'LEAF_DATABASE_TAGS names "c", which is not one of the databases a',
+    ],
   ])('are refused as %j', (env, message) => {
     expect(() => loadConfig(env)).toThrow(expect.objectContaining({ message: expect.stringContaining(message) }));
     expect(() => loadConfig(env)).not.toThrow(/:secret|not "secret"|a:b@/);

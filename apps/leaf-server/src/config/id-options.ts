@@ -1,0 +1,109 @@
+import { join, resolve } from 'node:path';
+import { formatInstance } from '@leaf-ids/core';
+import type { SegmentModuleOptions, SnowflakeModuleOptions } from '@leaf-ids/id';
+import { leafRule } from '@leaf-ids/id/internal';
+import { FIRST_TAG } from '@leaf-ids/persistence';
+import { registryFromSettings, type RegistryOptions, type RegistrySettings } from '@leaf-ids/registry';
+import { variablesOf } from './option-variables';
+import { horizonName } from './resolved';
+import type { Resolved } from './variables';
+
+/** A mode that is omitted is disabled. */
+export interface IdOptions {
+  readonly segment?: SegmentModuleOptions;
+  readonly snowflake?: SnowflakeModuleOptions;
+}
+
+/** The options of the libraries. */
+export function idsOf(values: Resolved): IdOptions {
+  return {
+    ...(values.LEAF_SEGMENT_ENABLED && { segment: segmentOf(values) }),
+    ...(values.LEAF_SNOWFLAKE_ENABLED && { snowflake: snowflakeOf(values) }),
+  };
+}
+
+/** The faults of the options by the rules of the libraries, under the names of variables. */
+export function optionFaults(ids: IdOptions, values: Resolved): string[] {
+  const nameOf = (path: string): string =>
+    path === 'snowflake.horizonMs' ? horizonName(values) : (variablesOf(path) ?? path);
+  return leafRule(ids, '').map(({ path, fault }) => `${nameOf(path)} ${fault}`);
+}
+
+function segmentOf(values: Resolved): SegmentModuleOptions {
+  const common = {
+    migrate: values.LEAF_DATABASE_MIGRATE,
+    firstTag: FIRST_TAG,
+    accept: values.LEAF_DATABASE_ACCEPT,
+    failoverGapSteps: values.LEAF_SEGMENT_FAILOVER_GAP_STEPS,
+  };
+  const { LEAF_DATABASE_URL: url, LEAF_DATABASE_URLS: databases, LEAF_DATABASE_TAGS: tags } = values;
+  return {
+    database:
+      databases === undefined ? { url, ...common } : { shards: { databases, ...(tags && { tags }) }, ...common },
+    waitMs: values.LEAF_SEGMENT_WAIT_MS,
+    refreshMs: values.LEAF_SEGMENT_REFRESH_MS,
+    prefetchRatio: values.LEAF_SEGMENT_PREFETCH_RATIO,
+    durationMs: values.LEAF_SEGMENT_DURATION_MS,
+    maxStep: values.LEAF_SEGMENT_MAX_STEP,
+    hotTagsFile: join(resolve(values.LEAF_DATA_DIR), values.LEAF_NAME, 'hot-tags.json'),
+  };
+}
+
+function snowflakeOf(values: Resolved): SnowflakeModuleOptions {
+  const [timeBits, workerBits, sequenceBits] = values.LEAF_SNOWFLAKE_BITS;
+  return {
+    registry: registryOf(values),
+    instance: { ip: values.LEAF_ADVERTISE_HOST, port: values.LEAF_ADVERTISE_PORT },
+    layout: { timeBits, workerBits, sequenceBits, epoch: values.LEAF_SNOWFLAKE_EPOCH },
+    reportMs: values.LEAF_SNOWFLAKE_REPORT_MS,
+    horizonMs: values[horizonName(values)],
+    maxClockOffsetMs: values.LEAF_SNOWFLAKE_MAX_CLOCK_OFFSET_MS,
+    maxBackwardsMs: values.LEAF_SNOWFLAKE_MAX_BACKWARDS_MS,
+    sequenceStart: values.LEAF_SNOWFLAKE_SEQUENCE_START,
+    mostWindows: values.LEAF_WORKER_WINDOWS,
+    // The server serves segment IDs meanwhile.
+    waitForWorker: false,
+  };
+}
+
+function registryOf(values: Resolved): RegistryOptions {
+  const { LEAF_NAME: name, LEAF_ZOOKEEPER: address, LEAF_ZOOKEEPER_AUTH: auth } = values;
+  // The advertised port may be only a name, like that of the Java service; requests for the time need the real one.
+  const instance = { ip: values.LEAF_ADVERTISE_HOST, port: values.LEAF_PORT || values.LEAF_ADVERTISE_PORT };
+  return registryFromSettings(values.LEAF_SNOWFLAKE_REGISTRY, {
+    name,
+    directory: join(resolve(values.LEAF_DATA_DIR), name),
+    fileFallback: values.LEAF_SNOWFLAKE_OFFLINE === 'local_file',
+    databaseUrl: values.LEAF_DATABASE_URL,
+    migrate: values.LEAF_DATABASE_MIGRATE,
+    accept: values.LEAF_DATABASE_ACCEPT,
+    localWorkers: values.LEAF_LOCAL_WORKERS,
+    zookeeper: { ...(address && { address }), ...(auth && { auth }) },
+    etcd: etcdOf(values),
+    kubernetes: kubernetesOf(values),
+    url: `http://${formatInstance(instance)}`,
+  });
+}
+
+function etcdOf(values: Resolved): RegistrySettings['etcd'] {
+  const { LEAF_ETCD_ENDPOINTS: endpoints, LEAF_ETCD_AUTH: auth, LEAF_ETCD_TLS_CA_FILE: caFile } = values;
+  const { LEAF_ETCD_TLS_CERT_FILE: certFile, LEAF_ETCD_TLS_KEY_FILE: keyFile } = values;
+  return {
+    ...(endpoints && { endpoints }),
+    ...(auth && { auth }),
+    ...(caFile && { caFile }),
+    ...(certFile && { certFile }),
+    ...(keyFile && { keyFile }),
+  };
+}
+
+function kubernetesOf(values: Resolved): RegistrySettings['kubernetes'] {
+  const { KUBERNETES_SERVICE_HOST: ip, KUBERNETES_SERVICE_PORT: port, LEAF_KUBERNETES_DIR: directory } = values;
+  const { LEAF_KUBERNETES_POD_INDEX: preferredWorkerId } = values;
+  const server = ip && { server: `https://${formatInstance({ ip, port })}` };
+  return {
+    ...server,
+    ...(directory && { directory }),
+    ...(preferredWorkerId === undefined ? {} : { preferredWorkerId }),
+  };
+}
