@@ -1,6 +1,6 @@
 export { PropertiesWorkerFile } from './file/properties-worker-file';
-export { createRegistry } from './create-registry';
 export {
+  createRegistry,
   DEFAULT_LEASES,
   leaseOf,
   type LeasedRegistryOptions,

@@ -1,5 +1,5 @@
 import { parseEnv } from 'node:util';
-import { invalidLines } from './env-file';
+import { invalidLines } from './environment';
 
 const VALID = [
   '',

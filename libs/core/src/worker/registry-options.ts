@@ -82,25 +82,19 @@ export function leaseFaults(
   path: string,
 ): Fault[] {
   const { reportMs, horizonMs, maxClockOffsetMs, remembers, limits = LEASE_LIMITS } = settings;
+  const { reportMs: longest, clockOffsetMs: offset } = limits;
   const forgets = 'in a registry that was emptied, servers wait for each other by this bound';
-  const survives = 'so that the lease survives one failed report';
-  const least = limits.clockOffsetMs + reportMs;
+  const sum = `the clock offset to allow for (${offset}) plus the report interval`;
+  const loses = 'otherwise servers would lose their worker IDs when the registry is emptied';
+  const twice = `twice the report interval (${reportMs}), so that the lease survives one failed report`;
   const bounds = [
-    ['horizonMs', horizonMs >= 2 * reportMs, `at least twice the report interval (${reportMs}), ${survives}`],
-    ['reportMs', remembers || reportMs <= limits.reportMs, `at most ${limits.reportMs}: ${forgets}`],
-    [
-      'maxClockOffsetMs',
-      remembers || maxClockOffsetMs <= limits.clockOffsetMs,
-      `at most ${limits.clockOffsetMs}: ${forgets}`,
-    ],
-    [
-      'horizonMs',
-      remembers || horizonMs >= least,
-      `at least ${least}, the clock offset to allow for (${limits.clockOffsetMs}) plus the report interval: otherwise servers would lose their worker IDs when the registry is emptied`,
-    ],
+    ['horizonMs', horizonMs >= 2 * reportMs, `least ${twice}`],
+    ['reportMs', remembers || reportMs <= longest, `most ${longest}: ${forgets}`],
+    ['maxClockOffsetMs', remembers || maxClockOffsetMs <= offset, `most ${offset}: ${forgets}`],
+    ['horizonMs', remembers || horizonMs >= offset + reportMs, `least ${offset + reportMs}, ${sum}: ${loses}`],
   ] as const;
   return bounds.flatMap(([option, fits, bound]) =>
-    fits ? [] : [{ path: pathOf(path, option), fault: `(${settings[option]}) must be ${bound}` }],
+    fits ? [] : [{ path: pathOf(path, option), fault: `(${settings[option]}) must be at ${bound}` }],
   );
 }
 

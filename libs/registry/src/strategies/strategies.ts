@@ -1,4 +1,6 @@
-import type { Instance, WorkerStore } from '@leaf-ids/core';
+import { randomBytes } from 'node:crypto';
+import { Logger } from '@nestjs/common';
+import { type Instance, SystemClock, WorkerRegistry, type WorkerStore } from '@leaf-ids/core';
 import {
   both,
   type Fault,
@@ -14,11 +16,13 @@ import {
   type Rule,
   rule,
   type Rules,
+  systemRandom,
   text,
   whole,
   type WorkerRegistryOptions,
   workerStoreRule,
 } from '@leaf-ids/core/internal';
+import { closeProblem } from '@leaf-ids/persistence';
 import { FixedPolicy } from '../policies/fixed-policy';
 import { PoolPolicy } from '../policies/pool-policy';
 import { database, type DatabaseOptions, mysql, type MysqlOptions } from './database';
@@ -134,7 +138,7 @@ export function registryFromSettings(name: StrategyName, settings: RegistrySetti
 }
 
 /** Servers may report more often than by default, but not less often. */
-export function limitsOf({ lease: { reportMs } }: { readonly lease: LeaseTimes }): LeaseLimits {
+function limitsOf({ lease: { reportMs } }: { readonly lease: LeaseTimes }): LeaseLimits {
   return { ...LEASE_LIMITS, reportMs };
 }
 
@@ -157,4 +161,24 @@ function bind<Name extends StrategyName>(options: OptionsOf<Name>): BoundStrateg
     create: (context) => strategy.create(options, context),
     ofProcess: (server, process) => strategy.ofProcess(options, server, process),
   };
+}
+
+/**
+ * Creates a registry, which connects when it is first used.
+ *
+ * @param registry without faults
+ */
+export function createRegistry({ registry, ...options }: LeasedRegistryOptions): WorkerRegistry {
+  const logger = new Logger('Registry');
+  const surroundings = { clock: new SystemClock(), random: systemRandom };
+  const strategy = strategyOf(registry);
+  const parts = strategy.create({
+    ...surroundings,
+    onCloseProblem: closeProblem(logger),
+    onCreated: (database) =>
+      logger.log(`Created the tables of the worker registry in ${database}; no worker ID was held there before.`),
+  });
+  const newId = (): string => randomBytes(8).toString('hex');
+  const known = { name: registry.strategy, remembers: strategy.remembers, limits: limitsOf(strategy) };
+  return new WorkerRegistry({ ...parts, ...surroundings, newId }, { ...known, ...options });
 }
