@@ -112,9 +112,9 @@ function patternOf({ reset, pattern, prefix, digits }: PeriodFormatOptions): str
     const begin = prefix === undefined ? '' : `${prefix}-`;
     return `${begin}${PERIOD_SHAPES[reset].template}-{seq:${digits ?? 1}}`;
   }
-  if (digits !== undefined) throw invalidPattern(`use {seq:${digits}} in place of the option digits`);
+  if (digits !== undefined) throw invalidPattern(`use {seq:${digits}} in place of digits: ${digits}`);
   if (pattern.includes('{prefix}') !== (prefix !== undefined)) {
-    throw invalidPattern('{prefix} and the option prefix require each other');
+    throw invalidPattern('a prefix and {prefix} in the pattern require each other');
   }
   return pattern.replaceAll('{prefix}', prefix ?? '');
 }
