@@ -95,14 +95,14 @@ describe('Leaf', () => {
     // The test tag belongs to leaf-server.
     await expect(leaf.ids.nextId('leaf-segment-test')).rejects.toMatchObject({ code: 'LEAF_TAG_NOT_FOUND' });
     expect(leaf.ids.decode(leaf.ids.snowflake()).workerId).toBe(0);
-    expect([...leaf.jobs.timers.keys()].sort()).toEqual([...JOBS].sort());
+    expect(leaf.jobs.map(({ name }) => name)).toEqual(JOBS);
     await until('a report', () => records().every(({ write }) => write >= 3));
     const stop = leaf.stop();
     expect(leaf.stop()).toBe(stop);
     await stop;
     expect(log.mock.lastCall).toEqual(['Stopped: 1999 unused IDs returned, worker ID 0 released.']);
     expect(records()).toMatchObject([{ free: true }]);
-    expect(leaf.jobs.timers.size).toBe(0);
+    expect(leaf.jobs.filter(({ timer }) => timer !== undefined)).toEqual([]);
     const again = await start({ database: file() });
     expect(await again.ids.nextId('order')).toBe(2n);
   });
@@ -213,7 +213,7 @@ describe('Leaf', () => {
     else abort.abort();
     await expect(starting).rejects.toThrow();
     expect(records()).toMatchObject([{ free: true }]);
-    expect(leaf.jobs.timers.size).toBe(0);
+    expect(leaf.jobs.filter(({ timer }) => timer !== undefined)).toEqual([]);
   });
 
   it('does not wait for a registry that never answers', async () => {
@@ -279,6 +279,27 @@ describe('The module of one mode', () => {
         expect(app.get(SchedulerRegistry).getIntervals()).toEqual(['leaf-tag-refresh', 'leaf-hot-tags']);
       },
     );
+  });
+
+  it('stops a job that the application deletes from the scheduler', async () => {
+    const fast = {
+      database: file(),
+      tags: ['order'],
+      segment: { refreshMs: 2 },
+      snowflake: { ...snowflake(), reportMs: 2 },
+    };
+    await inside(IdModule.forRoot(fast), async (app) => {
+      const scheduler = app.get(SchedulerRegistry);
+      const refreshes = (): number => app.get(SegmentService).generator.refresh.snapshot().runs;
+      const reports = (): number => app.get(SnowflakeService).snapshot().lease.report.runs;
+      expect(scheduler.getIntervals()).toEqual(JOBS);
+      await until('both jobs to run', () => refreshes() > 1 && reports() > 1);
+      scheduler.deleteInterval('leaf-tag-refresh');
+      const [refreshed, reported] = [refreshes(), reports()];
+      await until('later reports', () => reports() > reported + 5);
+      expect(refreshes()).toBe(refreshed);
+      expect(scheduler.getIntervals()).not.toContain('leaf-tag-refresh');
+    });
   });
 
   it('serves snowflake IDs, and may be left off by a factory', async () => {

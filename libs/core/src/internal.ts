@@ -56,6 +56,7 @@ export {
 } from './util/options';
 export { forEachParallel } from './util/parallel';
 export { PeriodicTask } from './util/periodic-task';
+export { Ticker } from './util/ticker';
 export { systemRandom } from './util/random';
 export { NO_NONCE, NONCE_HEADER, NONCE_PARAMETER, NONCE_PATTERN } from './util/request-nonce';
 export { rendezvousScore } from './util/rendezvous-score';

@@ -23,7 +23,7 @@ beforeEach(async () => {
   tokens = new TokenSet([{ name: 'admin', token: OLD }], clock);
 });
 afterEach(async () => {
-  watcher.onApplicationShutdown();
+  await watcher.onApplicationShutdown();
   jest.restoreAllMocks();
   jest.clearAllMocks();
   await rm(directory, { recursive: true });
@@ -103,7 +103,7 @@ it('ends with the server, and does nothing without a file', async () => {
   watcher = watch(join(directory, 'empty', 'gone'));
   watcher.onModuleInit();
   expect(clock.sleeping).toBe(1);
-  watcher.onApplicationShutdown();
+  await watcher.onApplicationShutdown();
   await clock.advance(0);
   expect(clock.sleeping).toBe(0);
 });

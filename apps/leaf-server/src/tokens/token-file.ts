@@ -1,6 +1,6 @@
 import { Logger, type OnApplicationShutdown, type OnModuleInit } from '@nestjs/common';
 import type { Clock } from '@leaf-ids/core';
-import { messageOf } from '@leaf-ids/core/internal';
+import { messageOf, Ticker } from '@leaf-ids/core/internal';
 import { parseTokens, type TokenKind } from '../config/tokens';
 import { readSecret } from '../config/secret-files';
 import type { TokenSet } from './token-set';
@@ -25,7 +25,7 @@ export interface TokenSource {
  */
 export class TokenFile implements OnModuleInit, OnApplicationShutdown {
   private readonly logger = new Logger('Tokens');
-  private readonly stopping = new AbortController();
+  private readonly ticker: Ticker;
   /** The content that was last read without a fault. */
   private newest: string | undefined;
   private problem: string | undefined;
@@ -33,24 +33,22 @@ export class TokenFile implements OnModuleInit, OnApplicationShutdown {
   constructor(
     private readonly source: TokenSource,
     private readonly tokens: TokenSet,
-    private readonly clock: Clock,
-  ) {}
+    clock: Clock,
+  ) {
+    const check = (): Promise<void> => {
+      if (source.file !== undefined) this.read(source.file);
+      return Promise.resolve();
+    };
+    this.ticker = new Ticker('token-file', check, { everyMs: POLL_MS, atStart: true }, clock);
+  }
 
   onModuleInit(): void {
     this.warnOfExpired();
-    if (this.source.file !== undefined) void this.watch(this.source.file);
+    if (this.source.file !== undefined) this.ticker.start();
   }
 
-  onApplicationShutdown(): void {
-    this.stopping.abort();
-  }
-
-  private async watch(file: string): Promise<void> {
-    const { signal } = this.stopping;
-    while (!signal.aborted) {
-      this.read(file);
-      await this.clock.sleep(POLL_MS, signal);
-    }
+  onApplicationShutdown(): Promise<void> {
+    return this.ticker.stop();
   }
 
   /** Returns the names of the expired tokens. */

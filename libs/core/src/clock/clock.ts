@@ -1,3 +1,10 @@
+/** What {@link Clock.every} has begun. */
+export interface Interval {
+  cancel(): void;
+  /** The timer of Node.js, if the clock uses one. */
+  readonly timer?: NodeJS.Timeout;
+}
+
 /**
  * The only source of time in Leaf.
  *
@@ -18,6 +25,19 @@ export abstract class Clock {
    * @returns cancels the call
    */
   abstract after(ms: number, act: () => void): () => void;
+
+  /** Calls `act` every `ms` milliseconds. */
+  every(ms: number, act: () => void): Interval {
+    let cancel = (): void => undefined;
+    const begin = (): void => {
+      cancel = this.after(ms, () => {
+        begin();
+        act();
+      });
+    };
+    begin();
+    return { cancel: () => cancel() };
+  }
 
   /** Resolves after `ms` milliseconds, or immediately when `signal` aborts. Never rejects. */
   sleep(ms: number, signal?: AbortSignal): Promise<void> {

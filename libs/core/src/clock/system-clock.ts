@@ -1,4 +1,4 @@
-import { Clock } from './clock';
+import { Clock, type Interval } from './clock';
 
 /** The clock of the host. */
 export class SystemClock extends Clock {
@@ -15,6 +15,11 @@ export class SystemClock extends Clock {
   after(ms: number, act: () => void): () => void {
     const timer = setTimeout(act, ms);
     return () => clearTimeout(timer);
+  }
+
+  override every(ms: number, act: () => void): Interval {
+    const timer = setInterval(act, ms);
+    return { timer, cancel: () => clearInterval(timer) };
   }
 
   pause(ms: number): void {

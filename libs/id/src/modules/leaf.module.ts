@@ -42,9 +42,14 @@ class LeafLifecycle implements OnModuleInit, OnApplicationBootstrap, OnApplicati
 
   async onModuleInit(): Promise<void> {
     await this.leaf.init();
-    for (const [name, timer] of this.leaf.jobs.timers) {
-      if (this.scheduler?.doesExist('interval', name) === false) this.scheduler.addInterval(name, timer);
-    }
+    for (const { name, timer } of this.leaf.jobs) this.register(name, timer);
+  }
+
+  /** A second Leaf of the application has jobs of the same names. */
+  private register(name: string, timer: NodeJS.Timeout | undefined): void {
+    let key = name;
+    for (let count = 2; this.scheduler?.doesExist('interval', key); count++) key = `${name}-${count}`;
+    this.scheduler?.addInterval(key, timer);
   }
 
   onApplicationBootstrap(): void {

@@ -1,6 +1,6 @@
 import { Logger } from '@nestjs/common';
 import { LeafError, type SegmentStore, SystemClock, type TagStore } from '@leaf-ids/core';
-import { ShutdownStack, unlessAborted } from '@leaf-ids/core/internal';
+import { ShutdownStack, type Ticker, unlessAborted } from '@leaf-ids/core/internal';
 import { openDataSource, openPersistence, type Persistence } from '@leaf-ids/persistence';
 import { createRegistry } from '@leaf-ids/registry';
 import { SEGMENT_STOP_LIMIT_MS, SegmentService } from '../segment/segment.service';
@@ -9,7 +9,7 @@ import { type LeafOptions, RuntimeOptions } from '../options/leaf-options';
 import { DatabaseProbe } from './database-probe';
 import { createDeclared } from './declared-tags';
 import { EmbeddedIdService } from './embedded-id-service';
-import { type Job, Jobs, segmentJobs, snowflakeJobs } from './leaf.job';
+import { segmentJobs, snowflakeJobs } from './leaf.job';
 import { type LeafReadiness, type LeafStatus, readinessOf, statusOf, type StatusSources } from './status';
 
 /** Limit for releasing the worker ID, and for closing the database, in milliseconds. */
@@ -38,7 +38,8 @@ export class Leaf {
   /** Both modes behind one interface. */
   readonly ids: EmbeddedIdService;
   readonly probe: DatabaseProbe;
-  readonly jobs: Jobs;
+  /** The periodic jobs, each with a timer of its own. */
+  readonly jobs: readonly Ticker[];
 
   private readonly logger = new Logger('Leaf');
   private readonly clock = new SystemClock();
@@ -94,16 +95,16 @@ export class Leaf {
     this.tags = checked.tags;
     this.aborting = signal === undefined ? this.stopping.signal : AbortSignal.any([this.stopping.signal, signal]);
     this.opened = new ShutdownStack(this.clock, (step, problem) => this.logger.error(`Stop: ${step}: ${problem}`));
-    const jobs: Job[] = [];
+    const jobs: Ticker[] = [];
     if (segment !== undefined && stores !== undefined) {
       this.segments = new SegmentService(stores.segments, this.clock, segment);
-      jobs.push(...segmentJobs(this.segments, segment));
+      jobs.push(...segmentJobs(this.segments, this.clock, segment));
     }
     if (snowflake !== undefined && registry !== undefined) {
       this.snowflake = new SnowflakeService(createRegistry(registry), this.clock, snowflake);
-      jobs.push(...snowflakeJobs(this.snowflake, snowflake, registry.reportMs));
+      jobs.push(...snowflakeJobs(this.snowflake, this.clock, snowflake, registry.reportMs));
     }
-    this.jobs = new Jobs(jobs);
+    this.jobs = jobs;
     this.ids = new EmbeddedIdService(this.segments, this.snowflake, this);
     this.probe = new DatabaseProbe(this.clock, stores?.segments);
   }
@@ -166,7 +167,7 @@ export class Leaf {
     }
     await snowflake?.start(segments === undefined);
     aborting.throwIfAborted();
-    this.jobs.start();
+    for (const job of this.jobs) job.start();
   }
 
   private async createTags(): Promise<void> {
@@ -180,7 +181,8 @@ export class Leaf {
   private async shutDown(): Promise<void> {
     this.stopping.abort(new LeafError('LEAF_NOT_READY', 'The start was ended by a stop.'));
     await this.started?.catch(() => undefined);
-    this.jobs.stop();
+    // The services end the runs under way, within their time limits.
+    for (const job of this.jobs) void job.stop();
     await this.opened.close();
     if (this.givenBack.length > 0) this.logger.log(`Stopped: ${this.givenBack.join(', ')}.`);
   }

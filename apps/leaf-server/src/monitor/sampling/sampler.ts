@@ -1,9 +1,8 @@
 import { Injectable, Logger, type OnApplicationBootstrap, type OnApplicationShutdown } from '@nestjs/common';
 import { Clock } from '@leaf-ids/core';
-import { PeriodicTask, reasonOf } from '@leaf-ids/core/internal';
+import { PeriodicTask, reasonOf, Ticker } from '@leaf-ids/core/internal';
 import { Leaf } from '@leaf-ids/id';
 import { RequestCounts } from '../../http/request-counts';
-import { Ticker } from './ticker';
 import { STREAM_ROUTE } from '../../http/overload/route-kind';
 import { Exhaustion } from './exhaustion';
 import { IssueRates } from './issue-rates';
@@ -34,7 +33,8 @@ export class Sampler implements OnApplicationBootstrap, OnApplicationShutdown {
   ) {
     const onError = (error: unknown): void =>
       this.logger.error(`Cannot sample the counters for the monitor: ${reasonOf(error)}`);
-    this.ticker = new Ticker(new PeriodicTask('sampler', () => this.sample(), clock, onError), EVERY_MS, clock);
+    const task = new PeriodicTask('sampler', () => this.sample(), clock, onError);
+    this.ticker = new Ticker(task.name, () => task.run(), { everyMs: EVERY_MS, atStart: true }, clock);
   }
 
   onApplicationBootstrap(): void {

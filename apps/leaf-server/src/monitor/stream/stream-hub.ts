@@ -1,8 +1,7 @@
 import type { ServerResponse } from 'node:http';
 import { Injectable, Logger, type OnApplicationBootstrap, type OnModuleDestroy } from '@nestjs/common';
 import { Clock, LeafError } from '@leaf-ids/core';
-import { PeriodicTask, reasonOf } from '@leaf-ids/core/internal';
-import { Ticker } from '../sampling/ticker';
+import { PeriodicTask, reasonOf, Ticker } from '@leaf-ids/core/internal';
 import { PeerWatch } from '../sampling/peer-watch';
 import { Traffic } from '../sampling/traffic';
 import { AggregatedMonitor } from '../server/aggregated-monitor';
@@ -55,7 +54,7 @@ export class StreamHub implements OnApplicationBootstrap, OnModuleDestroy {
     this.board = new TagChangeLog(views);
     const onError = (error: unknown): void => this.logger.error(`A round of the stream failed: ${reasonOf(error)}`);
     this.rounds = new PeriodicTask('monitor-stream', () => this.look(), clock, onError);
-    this.ticker = new Ticker(this.rounds, EVERY_MS, clock);
+    this.ticker = new Ticker(this.rounds.name, () => this.rounds.run(), { everyMs: EVERY_MS, atStart: true }, clock);
   }
 
   onApplicationBootstrap(): void {
