@@ -57,6 +57,8 @@ const PUBLIC: Readonly<Record<string, string[]>> = {
     ],
     ...['LeafStores', 'NamedDataSource', 'OpenDataSource', 'PersistenceModuleOptions', 'RegistryOptions'],
     ...['RegistryModuleOptions', 'SegmentModuleOptions', 'SnowflakeModuleOptions'],
+    // The data source, and its entity
+    ...['LEAF_DATA_SOURCE', 'LeafAlloc'],
     // Health, status and metrics
     ...['DatabaseStatus', 'LeafHealth', 'LeafHealthIndicator', 'LeafHealthStatus', 'LeafModeHealth', 'LeafReadiness'],
     ...['LeafStatus', 'RegistryStatus', 'SegmentStatus', 'SnowflakeStatus'],

@@ -1,12 +1,14 @@
 import 'reflect-metadata';
 import { type DynamicModule, type InjectionToken, Module } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
+import { ScheduleModule, SchedulerRegistry } from '@nestjs/schedule';
+import { getRepositoryToken } from '@nestjs/typeorm';
 import { LeafClient, LeafClientModule } from '@leaf-ids/client';
 import { SegmentStore } from '@leaf-ids/core';
-import { IdModule, type IdModuleOptions, IdService, SegmentModule } from '@leaf-ids/id';
+import { IdModule, type IdModuleOptions, IdService, LEAF_DATA_SOURCE, LeafAlloc, SegmentModule } from '@leaf-ids/id';
 import { IdTestingModule } from '@leaf-ids/id/testing';
 import { PersistenceModule } from '@leaf-ids/persistence';
-import { DataSource } from 'typeorm';
+import { DataSource, type Repository } from 'typeorm';
 
 const MEMORY = 'sqlite::memory:';
 const NAMES = ['order', 'invoice'];
@@ -56,6 +58,22 @@ describe('Two modules whose functions have the same source text have their own o
       PersistenceModule.forRootAsync({ useFactory: () => ({ url: MEMORY, migrate: true, firstTag }) });
     const tags = await inFeatures(SegmentStore, moduleFor, (store) => store.listTags());
     expect(tags).toMatchObject(NAMES.map((tag) => [{ tag }]));
+  });
+
+  it('IdModule, with a data source and jobs', async () => {
+    const moduleFor: ModuleFor = (name) => IdModule.forRoot({ database: MEMORY, tags: [name] });
+    const rows = await inFeatures<Repository<LeafAlloc>, Promise<LeafAlloc[]>>(
+      getRepositoryToken(LeafAlloc, LEAF_DATA_SOURCE),
+      moduleFor,
+      (tags) => tags.find(),
+    );
+    expect(rows).toMatchObject(NAMES.map((biz_tag) => [{ biz_tag, step: 2000 }]));
+    const imports = [ScheduleModule.forRoot(), ...NAMES.map(moduleFor)];
+    @Module({ imports })
+    class HostModule {}
+    const app = await NestFactory.createApplicationContext(HostModule, { logger: false });
+    expect(app.get(SchedulerRegistry).getIntervals()).toEqual(['leaf-tag-refresh', 'leaf-tag-refresh-2']);
+    await app.close();
   });
 
   it('LeafClientModule', async () => {

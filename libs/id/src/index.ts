@@ -1,6 +1,6 @@
 export { IdService, LeafError } from '@leaf-ids/core';
 export type { DeclaredTag } from '@leaf-ids/core/internal';
-export type { PersistenceModuleOptions } from '@leaf-ids/persistence';
+export { LEAF_DATA_SOURCE, LeafAlloc, type PersistenceModuleOptions } from '@leaf-ids/persistence';
 export type { RegistryOptions } from '@leaf-ids/registry';
 export type { SegmentModuleOptions } from './segment/segment-options';
 export { SegmentService } from './segment/segment.service';

@@ -19,6 +19,7 @@ export { DEFAULT_FAILOVER_GAP_STEPS, type FailoverOptions, type MoveReport } fro
 export type { Gap } from './failover/move-forward';
 export { LeafDataSource } from './database/leaf-data-source';
 export { FIRST_TAG, openDatabase, type OpenDatabaseOptions } from './database/open-database';
+export { LeafAlloc } from './stores/stored-tag';
 export { aloneFault } from './stores/roster-faults';
 export { schemaStatements } from './database/schema-statements';
 export { Shard, type ShardOptions } from './sharding/shard';
@@ -32,9 +33,9 @@ export { loadSqlite, type SqliteConnection } from './dialects/sqlite-driver';
 export { FIXED_WORKERS, POOL_WORKERS, SqlWorkerStore, type WorkerTable } from './stores/sql-worker-store';
 export type { WorkerDatabase } from './stores/worker-database';
 export { closeProblem } from './module/persistence.module-definition';
-export { openDataSource, openPersistence } from './module/open-persistence';
+export { openPersistence } from './module/open-persistence';
 export { Persistence } from './module/persistence';
-export { PersistenceModule } from './module/persistence.module';
+export { databasesOf, LEAF_DATA_SOURCE, PersistenceModule } from './module/persistence.module';
 export {
   acceptRule,
   databaseUrlRule,

@@ -42,6 +42,7 @@ interface Result {
   readonly alone: { readonly segment: string; readonly snowflake: number; readonly registry: number[] };
   readonly health: Record<string, { readonly status: string; readonly details: unknown }>;
   readonly twoGlobals: string;
+  readonly injected: { readonly biz_tag: string; readonly max_id: string; readonly jobs: string[] };
   readonly unhooked: { readonly id: string; readonly warnings: string[] };
 }
 
@@ -140,6 +141,12 @@ describe.each(APPLICATIONS)('An application on Nest %s and %s', (nest, platform)
 
   it('is refused with two global modules', () => {
     expect(result.twoGlobals).toBe('LEAF_CONFIG_INVALID');
+  });
+
+  it('injects the data source by its name, and stops a job through the scheduler', () => {
+    const jobs = ['leaf-tag-refresh', 'leaf-time-report', 'leaf-registry-maintenance'];
+    const read = { biz_tag: 'order', max_id: '9007199254740993', refusal: 'LEAF_CONFIG_INVALID' };
+    expect(result.injected).toEqual({ ...read, jobs, later: 0 });
   });
 
   it('is warned when it has no shutdown hooks', () => {

@@ -16,6 +16,8 @@ export type IdModuleOptions = CommonOptions<string | OpenDataSource | NamedDataS
 export interface IdModuleExtras {
   /** Export `IdService` to every module of the application; false by default. */
   readonly isGlobal?: boolean;
+  /** With several databases, the names of those whose data sources can be injected; `forRoot` finds them itself. */
+  readonly databases?: readonly string[];
 }
 
 /** Transient: Nest 10 takes modules for the same one when their functions have the same source text. */

@@ -1,4 +1,5 @@
 import { type DynamicModule, Module } from '@nestjs/common';
+import { databasesOf } from '@leaf-ids/persistence';
 import type { DataSource } from 'typeorm';
 import {
   type ASYNC_OPTIONS_TYPE,
@@ -20,7 +21,7 @@ import { type LeafOptions, RuntimeOptions } from '../options/leaf-options';
 @Module({})
 export class IdModule extends ConfigurableModuleClass {
   static override forRoot(options: IdModuleOptions & IdModuleExtras): DynamicModule {
-    const { database, isGlobal = false, ...others } = options;
+    const { database, isGlobal = false, databases = namesOf(options), ...others } = options;
     if (isNamed(database)) {
       return this.forRootAsync({
         isGlobal,
@@ -30,12 +31,16 @@ export class IdModule extends ConfigurableModuleClass {
     }
     const given = { ...others, ...(database !== undefined && { database }) };
     // Nest 10 cannot serialize a value with a bigint, such as the maxId of a tag.
-    return this.forRootAsync({ isGlobal, useFactory: () => given });
+    return this.forRootAsync({ isGlobal, databases, useFactory: () => given });
   }
 
   static override forRootAsync(options: typeof ASYNC_OPTIONS_TYPE): DynamicModule {
-    return assemble(super.forRootAsync(options));
+    return assemble(super.forRootAsync(options), options.databases);
   }
+}
+
+function namesOf({ segment }: IdModuleOptions): string[] {
+  return databasesOf(segment === false ? undefined : segment?.database);
 }
 
 /** An open data source is an object; a token is not. */
@@ -44,6 +49,7 @@ function isNamed(database: unknown): database is NamedDataSource {
   return ['string', 'symbol', 'function'].includes(typeof database.dataSource);
 }
 
-function assemble(base: DynamicModule): DynamicModule {
-  return leafModule(base, MODULE_OPTIONS_TOKEN, (options: LeafOptions) => RuntimeOptions.of('IdModule', options));
+function assemble(base: DynamicModule, databases: readonly string[] | undefined): DynamicModule {
+  const checked = (options: LeafOptions): RuntimeOptions => RuntimeOptions.of('IdModule', options);
+  return leafModule(base, MODULE_OPTIONS_TOKEN, checked, databases);
 }

@@ -102,11 +102,13 @@ function assertOneGlobal(modules: ModulesContainer): void {
  * A module with one {@link Leaf}, its stores, and the injectable services; the service of a disabled mode is undefined.
  *
  * @param base result of a `ConfigurableModuleBuilder`; it provides the options as `token`
+ * @param databases the names of several databases, for their data sources
  */
 export function leafModule(
   { module, global = false, imports = [], providers = [] }: DynamicModule,
   token: InjectionToken,
   toOptions: FactoryProvider<RuntimeOptions>['useFactory'],
+  databases: readonly string[] = [],
 ): DynamicModule {
   const options = {
     provide: RuntimeOptions,
@@ -122,11 +124,12 @@ export function leafModule(
     providers: [...providers, options, { provide: IdService, useValue: NOT_OVERRIDDEN }],
     exports: [RuntimeOptions],
   };
-  const persistence = PersistenceModule.forRootAsync({
+  const opening = {
     imports: [settings],
     inject: [RuntimeOptions],
     useFactory: ({ persistence: options }: RuntimeOptions) => options,
-  });
+  };
+  const persistence = PersistenceModule.forRootAsync(opening, databases);
   const runtime = {
     module: LeafRuntimeModule,
     imports: [settings, persistence],

@@ -1,7 +1,7 @@
 import { Logger } from '@nestjs/common';
 import { LeafError, type SegmentStore, SystemClock, type TagStore } from '@leaf-ids/core';
 import { ShutdownStack, type Ticker, unlessAborted } from '@leaf-ids/core/internal';
-import { openDataSource, openPersistence, type Persistence } from '@leaf-ids/persistence';
+import { openPersistence } from '@leaf-ids/persistence';
 import { createRegistry } from '@leaf-ids/registry';
 import { SEGMENT_STOP_LIMIT_MS, SegmentService } from '../segment/segment.service';
 import { SnowflakeService } from '../snowflake/snowflake.service';
@@ -62,14 +62,9 @@ export class Leaf {
    */
   static async start(options: LeafOptions): Promise<Leaf> {
     const checked = RuntimeOptions.of('Leaf', options);
-    const source = await openDataSource(checked.persistence);
-    let persistence: Persistence | undefined;
-    const close = async (): Promise<void> => {
-      await persistence?.onApplicationShutdown();
-      if (source.isInitialized) await source.destroy();
-    };
+    const persistence = await openPersistence(checked.persistence);
+    const close = async (): Promise<void> => persistence?.onApplicationShutdown();
     try {
-      persistence = await openPersistence(checked.persistence, source);
       const leaf = new Leaf(checked, persistence);
       leaf.opened.add('close the database', STOP_LIMIT_MS, close);
       await leaf.init();

@@ -10,7 +10,7 @@ import { DIALECTS } from '../dialects/dialects';
 import { RESTORE_LIMIT_MS } from '../failover/failover-guard';
 import { type Gap, setPosition } from '../failover/move-forward';
 import { DOCUMENT } from '../stores/sql-worker-store';
-import { idAt, interleaveOf, positionOf, select, type StoredRow } from '../stores/stored-tag';
+import { idAt, interleaveOf, positionOf, select, type LeafAlloc } from '../stores/stored-tag';
 
 /** The origin of a registry's document that no copy of the data has. */
 const RESTORED = 'restored';
@@ -108,15 +108,15 @@ async function restoreOpen(database: LeafDataSource, options: RestoreOptions): P
   }
 }
 
-function rowsOf({ target }: LeafDataSource, statement: Statement): Promise<StoredRow[]> {
-  return statement<StoredRow[]>(`${select(DIALECTS[target.dialect].tags)} ORDER BY biz_tag`);
+function rowsOf({ target }: LeafDataSource, statement: Statement): Promise<LeafAlloc[]> {
+  return statement<LeafAlloc[]>(`${select(DIALECTS[target.dialect].tags)} ORDER BY biz_tag`);
 }
 
 /** Sets the rows of tags whose highest ID is known; of a tag with periods, the rows of all its periods. */
 async function continueAbove(
   { target }: LeafDataSource,
   issued: RestoreOptions['issued'],
-  before: readonly StoredRow[],
+  before: readonly LeafAlloc[],
   statement: Statement,
 ): Promise<void> {
   const { text, thisTag, key, number } = DIALECTS[target.dialect].tags;
@@ -132,7 +132,7 @@ async function continueAbove(
   }
 }
 
-function compare(before: readonly StoredRow[], after: readonly StoredRow[]): RestoredRow[] {
+function compare(before: readonly LeafAlloc[], after: readonly LeafAlloc[]): RestoredRow[] {
   const earlier = new Map(before.map((row) => [row.biz_tag, row]));
   return after.map((row) => {
     const next = nextId(row);
@@ -147,7 +147,7 @@ function compare(before: readonly StoredRow[], after: readonly StoredRow[]): Res
   });
 }
 
-function nextId(row: StoredRow): bigint {
+function nextId(row: LeafAlloc): bigint {
   return idAt(BigInt(row.max_id), interleaveOf(row));
 }
 

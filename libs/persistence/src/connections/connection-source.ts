@@ -14,6 +14,9 @@ export interface ConnectionSourceOptions extends SessionLimits {
   readonly onAccepted: (weakness: Weakness) => void;
 }
 
+/** The part of a data source that opens connections. */
+export type QueryRunners = Pick<DataSource, 'createQueryRunner'>;
+
 interface ConnectionState {
   /** Monotonic milliseconds. */
   readonly madeAt: number;
@@ -31,7 +34,7 @@ export class ConnectionSource {
   private trustedFrom = -Infinity;
 
   constructor(
-    private readonly dataSource: DataSource,
+    private readonly runners: QueryRunners,
     private readonly description: string,
     private readonly clock: Clock,
     private readonly options: ConnectionSourceOptions,
@@ -45,7 +48,7 @@ export class ConnectionSource {
    */
   async open(deadline: number): Promise<Session> {
     for (;;) {
-      const runner = this.dataSource.createQueryRunner();
+      const runner = this.runners.createQueryRunner();
       const session = new Session(runner, await connection(runner));
       const state = this.states.get(session.connection);
       if (state !== undefined && state.madeAt < this.trustedFrom) {

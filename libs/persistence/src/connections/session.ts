@@ -1,4 +1,4 @@
-import type { QueryRunner } from 'typeorm';
+import type { EntityManager, QueryRunner } from 'typeorm';
 
 /** Runs one statement on one connection. */
 export type Statement = <Result>(sql: string, parameters?: SqlParameter[]) => Promise<Result>;
@@ -43,6 +43,11 @@ export class Session {
     const { exec } = this.connection;
     if (exec === undefined) await this.query(sql);
     else exec.call(this.connection, sql);
+  }
+
+  /** Reads through repositories on this connection. */
+  get manager(): EntityManager {
+    return this.runner.manager;
   }
 
   get inTransaction(): boolean {

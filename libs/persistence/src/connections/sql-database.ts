@@ -1,8 +1,8 @@
-import type { DataSource } from 'typeorm';
+import type { EntityManager } from 'typeorm';
 import { type Clock, LeafError } from '@leaf-ids/core';
 import { messageOf, withinDeadline } from '@leaf-ids/core/internal';
 import { ConnectionLine } from './connection-line';
-import { ConnectionSource, type ConnectionSourceOptions } from './connection-source';
+import { ConnectionSource, type ConnectionSourceOptions, type QueryRunners } from './connection-source';
 import type { Session, SqlParameter, Statement } from './session';
 import { isOfConnection, NoAnswer } from './no-answer';
 import type { DatabaseFault } from './database-faults';
@@ -39,7 +39,8 @@ const BUSY_MS = 10;
 const COLD_SHARE = 0.4;
 /** Lock wait timeout of a session, in milliseconds. */
 const LOCK_WAIT_MS = 1000;
-const SELECT = /^\s*SELECT\b/i;
+/** A statement that only reads. */
+export const SELECT = /^\s*SELECT\b/i;
 
 /**
  * One database, as the stores use it: every call has a deadline, and every fault rejects with `LEAF_STORE_UNAVAILABLE`.
@@ -55,13 +56,13 @@ export class SqlDatabase {
    * @param description identifies the database in logs and errors; contains no secrets
    */
   constructor(
-    dataSource: DataSource,
+    runners: QueryRunners,
     readonly description: string,
     private readonly clock: Clock,
     private readonly options: SqlDatabaseOptions,
   ) {
     this.line = new ConnectionLine(options.connections, clock);
-    this.source = new ConnectionSource(dataSource, description, clock, options);
+    this.source = new ConnectionSource(runners, description, clock, options);
   }
 
   /**
@@ -97,6 +98,15 @@ export class SqlDatabase {
   /** @throws LeafError `LEAF_STORE_UNAVAILABLE`; a statement that was sent counts as executed */
   run<Result>(sql: string, parameters: SqlParameter[]): Promise<Result> {
     return this.execute(sql, parameters, 'unanswered');
+  }
+
+  /**
+   * As {@link run}, for reads of repositories.
+   *
+   * @throws LeafError `LEAF_STORE_UNAVAILABLE`
+   */
+  read<Result>(work: (manager: EntityManager) => Promise<Result>): Promise<Result> {
+    return this.withConnection(this.options.limitMs, (session) => work(session.manager), 'unanswered');
   }
 
   /**

@@ -1,10 +1,11 @@
-import { DataSource, type DataSourceOptions } from 'typeorm';
-import type { Clock } from '@leaf-ids/core';
+import { DataSource, type DataSourceOptions, type QueryRunner } from 'typeorm';
+import { type Clock, LeafError } from '@leaf-ids/core';
 import { messageOf, withinDeadline, type ShutdownReport } from '@leaf-ids/core/internal';
 import type { ConnectionLimits } from '../connections/connection-limits';
+import { SELECT, SqlDatabase, type SqlDatabaseOptions } from '../connections/sql-database';
 import { DIALECTS } from '../dialects/dialects';
+import { readExactly } from '../stores/entities';
 import type { DatabaseTarget } from './database-url';
-import { SqlDatabase, type SqlDatabaseOptions } from '../connections/sql-database';
 
 /** The accepted weaknesses of the database, and their listener. */
 export type Durability = Pick<SqlDatabaseOptions, 'accepted' | 'onAccepted'>;
@@ -12,8 +13,7 @@ export type Durability = Pick<SqlDatabaseOptions, 'accepted' | 'onAccepted'>;
 /** A data source with time limits for statements and for closing. */
 export class LeafDataSource extends DataSource {
   readonly access: SqlDatabase;
-  /** Never rejects. */
-  beforeDestroy: () => Promise<void> = () => Promise.resolve();
+  private isReadOnly = false;
 
   constructor(
     readonly target: DatabaseTarget,
@@ -25,16 +25,40 @@ export class LeafDataSource extends DataSource {
   ) {
     super(options);
     const { session } = DIALECTS[target.dialect];
-    this.access = new SqlDatabase(this, target.description, clock, {
+    const own = { createQueryRunner: () => super.createQueryRunner() };
+    this.access = new SqlDatabase(own, target.description, clock, {
       ...{ dialect: session, limitMs: limits.queryMs, statementMs: limits.queryMs, ...durability },
       schema: 'schema' in target ? target.schema : undefined,
       connections: session.isFile ? 1 : (options.poolSize ?? limits.connections),
     });
   }
 
+  /**
+   * From now on, only {@link access} changes data. An application that injects the data source shares its connections
+   * with allocations, which a transaction left open there would undo.
+   */
+  makeReadOnly(): void {
+    this.isReadOnly = true;
+  }
+
+  override createQueryRunner(...mode: Parameters<DataSource['createQueryRunner']>): QueryRunner {
+    const runner = super.createQueryRunner(...mode);
+    if (!this.isReadOnly) return runner;
+    const query = runner.query.bind(runner);
+    const refuse = (): Promise<never> => Promise.reject(readOnly());
+    return Object.assign(runner, {
+      query: (...given: Parameters<typeof query>) => (isSelect(given[0]) ? query(...given) : refuse()),
+      ...{ startTransaction: refuse, stream: refuse },
+    });
+  }
+
+  protected override async buildMetadatas(): Promise<void> {
+    await super.buildMetadatas();
+    readExactly(this.entityMetadatas, DIALECTS[this.target.dialect].tags);
+  }
+
   override async destroy(): Promise<void> {
     if (!this.isInitialized) return;
-    await this.beforeDestroy();
     const { closeMs } = this.limits;
     try {
       const inTime = await withinDeadline(super.destroy(), this.clock.monotonic() + closeMs, this.clock);
@@ -44,4 +68,16 @@ export class LeafDataSource extends DataSource {
       this.report('close the database', messageOf(error));
     }
   }
+}
+
+/** The sessions of MySQL run several statements at once. */
+function isSelect(sql: string): boolean {
+  return SELECT.test(sql) && !sql.includes(';');
+}
+
+function readOnly(): LeafError {
+  return new LeafError(
+    'LEAF_CONFIG_INVALID',
+    'The data source of Leaf only reads: a change or a transaction on its connections could undo allocations. Change tags through TagStore, or use a data source of your own.',
+  );
 }

@@ -10,6 +10,7 @@ import { limitsOf } from '../dialects/url-parameters';
 import { assertColumns } from '../schema/columns';
 import { migrate, MIGRATIONS_TABLE, MigrationsLocked } from '../schema/migrate';
 import { assertRights, assertTables } from '../schema/tables';
+import { ENTITIES } from '../stores/entities';
 import type { DatabaseTarget } from './database-url';
 import { LeafDataSource } from './leaf-data-source';
 import { sharedOptions } from './shared-database';
@@ -124,6 +125,7 @@ export function isNotUpYet(error: unknown, { session }: Dialect): boolean {
 export async function dataSourceOptions(target: DatabaseTarget, limits: ConnectionLimits): Promise<DataSourceOptions> {
   // The logger `debug` is silent; the others print slow statements even with `logging: false`.
   const common: CommonOptions = {
+    entities: ENTITIES,
     migrations,
     migrationsTableName: MIGRATIONS_TABLE,
     migrationsTransactionMode: 'all',

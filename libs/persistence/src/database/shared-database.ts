@@ -10,7 +10,7 @@ const CONNECTIONS = 2;
 
 /** Clears the options that concern only the application. */
 const NOTHING = {
-  ...{ entities: [], subscribers: [], synchronize: false, dropSchema: false, migrationsRun: false, cache: false },
+  ...{ subscribers: [], synchronize: false, dropSchema: false, migrationsRun: false, cache: false },
   entityPrefix: '',
 };
 

@@ -39,11 +39,11 @@ export type Address = FileAddress | ServerAddress;
 /** The options that all data sources of Leaf share. */
 export type CommonOptions = Pick<
   DataSourceOptions,
-  'migrations' | 'migrationsTableName' | 'migrationsTransactionMode' | 'logging' | 'logger'
+  'entities' | 'migrations' | 'migrationsTableName' | 'migrationsTransactionMode' | 'logging' | 'logger'
 >;
 
 /** The options that override those of an application's data source. */
-export type OwnOptions = CommonOptions & Pick<DataSourceOptions, 'entities' | 'subscribers' | 'poolSize'>;
+export type OwnOptions = CommonOptions & Pick<DataSourceOptions, 'subscribers' | 'poolSize'>;
 
 type Awaitable<T> = T | Promise<T>;
 

@@ -1,4 +1,5 @@
-import { INSERTED, type TagDialect } from '../stores/tag-dialect';
+import { INSERT_ROW } from '../stores/stored-tag';
+import type { TagDialect } from '../stores/tag-dialect';
 import type { WorkerDialect } from '../stores/worker-row';
 import { unchanged } from '../stores/sql-text';
 import { MYSQL_GUARD } from './mysql-guard';
@@ -17,7 +18,7 @@ export const MYSQL_TAGS: TagDialect = {
   greatest: 'GREATEST',
   least: 'LEAST',
   forUpdate: 'FOR UPDATE',
-  insertTag: `INSERT IGNORE INTO leaf_alloc (${INSERTED}) VALUES (?, ?, ?, NULLIF(?, ''), ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+  insertTag: `INSERT IGNORE INTO ${INSERT_ROW}`,
   // IGNORE also for names that are not ASCII, which no tag has.
   insertMissing: (into) => `INSERT IGNORE ${into}`,
   inserted: (answer) => (answer as { readonly affectedRows: number }).affectedRows > 0,

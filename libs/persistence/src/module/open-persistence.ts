@@ -1,10 +1,9 @@
 import { Logger } from '@nestjs/common';
-import { DataSource } from 'typeorm';
 import { SystemClock } from '@leaf-ids/core';
 import { reasonOf, systemRandom, unlessAborted } from '@leaf-ids/core/internal';
 import { createSegmentStore, createTagStore, IN_MEMORY, newDatabase } from '../database/create-store';
 import { parseDatabaseUrl } from '../database/database-url';
-import { LeafDataSource } from '../database/leaf-data-source';
+import type { LeafDataSource } from '../database/leaf-data-source';
 import { sharedTarget } from '../database/shared-database';
 import { openDatabase } from '../database/open-database';
 import { Shard } from '../sharding/shard';
@@ -17,22 +16,36 @@ import {
   closeProblem,
   failoverOptions,
   type PersistenceModuleOptions,
+  type SharedPersistenceOptions,
   type ShardedPersistenceOptions,
+  type UrlPersistenceOptions,
 } from './persistence.module-definition';
 import { Persistence } from './persistence';
 
 /**
- * Opens the data source of a single database. With several databases or without options, it returns a placeholder that
- * is never opened: each shard opens its own data source, because one of them may be down at the start.
+ * Opens the configured database, or several, and creates the stores on it; undefined without options.
  *
- * @throws LeafError when the database cannot be used
+ * @throws LeafError when the database, or every one of several, cannot be used
  */
-export async function openDataSource(options: PersistenceModuleOptions | undefined): Promise<DataSource> {
-  if (options === undefined || 'shards' in options) return unopened();
+export async function openPersistence(options: PersistenceModuleOptions | undefined): Promise<Persistence | undefined> {
+  if (options === undefined) return undefined;
+  if ('shards' in options) return openSharded(options);
+  const dataSource = await openSingle(options);
+  const segments = createSegmentStore(dataSource, failoverOptions(options, new Logger('Persistence')));
+  const tags = createTagStore(dataSource);
+  return new Persistence(
+    segments,
+    tags,
+    (name) => (name === undefined ? dataSource : undefined),
+    () => dataSource.destroy(),
+  );
+}
+
+async function openSingle(options: UrlPersistenceOptions | SharedPersistenceOptions): Promise<LeafDataSource> {
   const { migrate, accept = [], firstTag, signal } = options;
   const logger = new Logger('Persistence');
   const target = 'dataSource' in options ? sharedTarget(options.dataSource) : parseDatabaseUrl(options.url);
-  return openDatabase(
+  const dataSource = await openDatabase(
     {
       ...{ target, migrate, accept, onCloseProblem: closeProblem(logger) },
       ...{ ...(firstTag !== undefined && { firstTag }), ...(signal && { signal }) },
@@ -50,29 +63,8 @@ export async function openDataSource(options: PersistenceModuleOptions | undefin
     new SystemClock(),
     systemRandom,
   );
-}
-
-/**
- * Creates the stores of the configured database; undefined without options.
- *
- * @param dataSource from {@link openDataSource}; its opener destroys it
- * @throws LeafError when none of several databases can be used
- */
-export async function openPersistence(
-  options: PersistenceModuleOptions | undefined,
-  dataSource: DataSource,
-): Promise<Persistence | undefined> {
-  if (options !== undefined && 'shards' in options) return openSharded(options);
-  if (options === undefined || !(dataSource instanceof LeafDataSource)) return undefined;
-  const segments = createSegmentStore(dataSource, failoverOptions(options, new Logger('Persistence')));
-  const persistence = new Persistence(segments, createTagStore(dataSource));
-  dataSource.beforeDestroy = () => persistence.onApplicationShutdown();
-  return persistence;
-}
-
-/** TypeORM requires a driver, even for a data source that is never opened. */
-function unopened(): DataSource {
-  return new DataSource({ type: 'better-sqlite3', database: '', driver: {} });
+  dataSource.makeReadOnly();
+  return dataSource;
 }
 
 /**
@@ -89,7 +81,12 @@ async function openSharded(options: ShardedPersistenceOptions): Promise<Persiste
       logger.warn(`The tags of the database "${name}" could not be refreshed: ${reasonOf(error)}`),
     onMisplaced: (tag, name, owner) => logger.error(misplaced(tag, name, owner)),
   });
-  return new Persistence(segments, new ShardedTagStore(shards), () => shards.close());
+  return new Persistence(
+    segments,
+    new ShardedTagStore(shards),
+    (name) => shards.all.find((shard) => shard.name === name)?.dataSource,
+    () => shards.close(),
+  );
 }
 
 async function openShards(options: ShardedPersistenceOptions, logger: Logger, clock: SystemClock): Promise<Shards> {

@@ -10,14 +10,14 @@ import {
   Module,
   type OnApplicationShutdown,
 } from '@nestjs/common';
-import { ModulesContainer, NestFactory } from '@nestjs/core';
-import { TypeOrmModule } from '@nestjs/typeorm';
-import { DataSource } from 'typeorm';
-import { SegmentStore } from '@leaf-ids/core';
-import { LeafDataSource } from '../database/leaf-data-source';
+import { NestFactory } from '@nestjs/core';
+import { getDataSourceToken, InjectDataSource, InjectRepository, TypeOrmModule } from '@nestjs/typeorm';
+import { DataSource, type Repository } from 'typeorm';
+import { SegmentStore, TagStore } from '@leaf-ids/core';
 import { loadSqlite } from '../dialects/sqlite-driver';
+import { LeafAlloc } from '../stores/stored-tag';
 import { Persistence } from './persistence';
-import { PersistenceModule } from './persistence.module';
+import { LEAF_DATA_SOURCE, PersistenceModule } from './persistence.module';
 import type { PersistenceModuleOptions } from './persistence.module-definition';
 
 let directory: string;
@@ -33,12 +33,16 @@ function start(...imports: DynamicModule[]): Promise<INestApplicationContext> {
 }
 
 /** A feature module with its own database. */
-function partWith(persistence: DynamicModule): { module: DynamicModule; Store: new (...given: never[]) => Held } {
+function partWith(persistence: DynamicModule): { module: DynamicModule; Part: new (...given: never[]) => Held } {
   @Injectable()
-  class Store implements Held, OnApplicationShutdown {
+  class Part implements Held, OnApplicationShutdown {
     tagsAtStop = 0;
 
-    constructor(@Inject(SegmentStore) readonly store: SegmentStore | undefined) {}
+    constructor(
+      @Inject(SegmentStore) readonly store: SegmentStore | undefined,
+      @InjectDataSource(LEAF_DATA_SOURCE) readonly source: DataSource | undefined,
+      @InjectRepository(LeafAlloc, LEAF_DATA_SOURCE) readonly rows: Repository<LeafAlloc> | undefined,
+    ) {}
 
     async onApplicationShutdown(): Promise<void> {
       this.tagsAtStop = (await this.store?.listTags())?.length ?? 0;
@@ -46,68 +50,85 @@ function partWith(persistence: DynamicModule): { module: DynamicModule; Store: n
   }
   @Module({})
   class PartModule {}
-  return { module: { module: PartModule, imports: [persistence], providers: [Store], exports: [Store] }, Store };
+  return { module: { module: PartModule, imports: [persistence], providers: [Part], exports: [Part] }, Part };
 }
 
 interface Held {
   readonly store: SegmentStore | undefined;
+  readonly source: DataSource | undefined;
+  readonly rows: Repository<LeafAlloc> | undefined;
   /** Number of tags that the store listed at shutdown: the database closes after its users. */
   readonly tagsAtStop: number;
 }
 
-/** The data sources that TypeOrmModule has opened for Leaf. */
-function sourcesOf(app: INestApplicationContext): LeafDataSource[] {
-  const modules = [...app.get(ModulesContainer).values()].filter(({ name }) => name === 'TypeOrmCoreModule');
-  const instances = modules.flatMap(({ providers }) =>
-    [...providers.values()].map(({ instance }): unknown => instance),
-  );
-  return instances.filter((instance) => instance instanceof LeafDataSource);
-}
+const firstTag = 'order';
 
-it('opens its data source through TypeOrmModule, beside that of the application', async () => {
+it('opens a data source for each module, beside that of the application', async () => {
   const own = TypeOrmModule.forRoot({
     type: 'better-sqlite3',
     driver: await loadSqlite(),
     database: fileOf('own'),
   });
-  const firstTag = 'order';
   const one = partWith(PersistenceModule.forRoot({ url: `sqlite:${fileOf('one')}`, migrate: true, firstTag }));
   const two = partWith(PersistenceModule.forRoot({ url: `sqlite:${fileOf('two')}`, migrate: true, firstTag }));
   const app = await start(own, one.module, two.module);
-  const sources = sourcesOf(app);
   expect(app.get(DataSource).options.database).toBe(fileOf('own'));
-  expect(app.get(one.Store).store?.description).toBe(`sqlite:${fileOf('one')}`);
-  expect(app.get(two.Store).store?.description).toBe(`sqlite:${fileOf('two')}`);
-  expect(sources.map(({ isInitialized }) => isInitialized)).toEqual([true, true]);
-  const users = [app.get(one.Store), app.get(two.Store)];
+  const users = [app.get(one.Part), app.get(two.Part)];
+  expect(users.map(({ store }) => store?.description)).toEqual(['one', 'two'].map((name) => `sqlite:${fileOf(name)}`));
+  expect(users.map(({ source }) => source?.options.database)).toEqual([fileOf('one'), fileOf('two')]);
   await app.close();
-  expect(sources.map(({ isInitialized }) => isInitialized)).toEqual([false, false]);
+  expect(users.map(({ source }) => source?.isInitialized)).toEqual([false, false]);
   expect(users.map(({ tagsAtStop }) => tagsAtStop)).toEqual([1, 1]);
 });
 
-it('opens several databases by itself, and nothing without options', async () => {
-  const databases = { a: `sqlite:${fileOf('a')}`, b: `sqlite:${fileOf('b')}` };
-  const several = partWith(PersistenceModule.forRoot({ shards: { databases }, migrate: true, firstTag: 'order' }));
-  const none = partWith(PersistenceModule.forRootAsync({ useFactory: () => undefined }));
-  const app = await start(several.module, none.module);
-  expect(sourcesOf(app)).toEqual([]);
-  expect(await app.get(several.Store).store?.listTags()).toMatchObject([{ tag: 'order' }]);
-  expect(app.get(none.Store).store).toBeUndefined();
+it('reads a tag through its repository, exactly, and changes nothing through it', async () => {
+  const one = partWith(PersistenceModule.forRoot({ url: `sqlite:${fileOf('one')}`, migrate: true }));
+  const app = await start(one.module);
+  const { source, rows } = app.get(one.Part);
+  const maxId = 2n ** 53n + 1n;
+  await app.get(TagStore, { strict: false }).create({ tag: 'order', step: 10, maxId });
+  expect(await rows?.find()).toMatchObject([{ biz_tag: 'order', max_id: String(maxId), step: 10, max_step: null }]);
+  expect(await source?.getRepository(LeafAlloc).findOneBy({ biz_tag: 'order' })).toBeInstanceOf(LeafAlloc);
+  const refused = { code: 'LEAF_CONFIG_INVALID', message: expect.stringContaining('only reads') as string };
+  const changes = [
+    () => source?.query('DELETE FROM leaf_alloc'),
+    () => source?.query('SELECT 1; DELETE FROM leaf_alloc'),
+    () => source?.transaction(() => Promise.resolve()),
+    () => rows?.update({ biz_tag: 'order' }, { description: 'x' }),
+    () => rows?.save({ biz_tag: 'order', description: 'x' }),
+    () => rows?.delete({ biz_tag: 'order' }),
+  ];
+  for (const change of changes) await expect(change()).rejects.toMatchObject(refused);
+  expect(await rows?.find()).toMatchObject([{ biz_tag: 'order', step: 10 }]);
   await app.close();
 });
 
-it('stops its user before the database closes, even if Nest closes the database first', async () => {
+it('opens several databases by itself, each with its data source, and nothing without options', async () => {
+  const databases = { a: `sqlite:${fileOf('a')}`, b: `sqlite:${fileOf('b')}` };
+  const several = partWith(PersistenceModule.forRoot({ shards: { databases }, migrate: true, firstTag }));
+  const none = partWith(PersistenceModule.forRootAsync({ useFactory: () => undefined }));
+  const app = await start(several.module, none.module);
+  const sources = ['a', 'b'].map((name) =>
+    app.get<DataSource>(getDataSourceToken(`${LEAF_DATA_SOURCE}-${name}`), { strict: false }),
+  );
+  expect(sources.map(({ options }) => options.database)).toEqual([fileOf('a'), fileOf('b')]);
+  expect(await app.get(several.Part).store?.listTags()).toMatchObject([{ tag: 'order' }]);
+  expect(app.get(several.Part).source).toBeUndefined();
+  expect(app.get(none.Part)).toMatchObject({ store: undefined, source: undefined, rows: undefined });
+  await app.close();
+  expect(sources.map(({ isInitialized }) => isInitialized)).toEqual([false, false]);
+});
+
+it('stops its user before the database closes', async () => {
   const app = await start(PersistenceModule.forRoot({ url: `sqlite:${fileOf('one')}`, migrate: true }));
-  const [source] = sourcesOf(app);
+  const persistence = app.get(Persistence, { strict: false });
   const opened: unknown[] = [];
-  app.get(Persistence, { strict: false }).closeAfter(() => {
-    opened.push(source?.isInitialized);
+  persistence.closeAfter(() => {
+    opened.push(persistence.dataSource()?.isInitialized);
     return Promise.resolve();
   });
-  // As Nest 10 does at app.close().
-  await source?.destroy();
-  expect(opened).toEqual([true]);
   await app.close();
+  expect(opened).toEqual([true]);
 });
 
 it('rejects invalid options before it opens anything', async () => {

@@ -1,9 +1,9 @@
-import { randomUUID } from 'node:crypto';
 import { type DynamicModule, type FactoryProvider, Module } from '@nestjs/common';
-import { getDataSourceToken, TypeOrmModule, type TypeOrmModuleOptions } from '@nestjs/typeorm';
+import { getDataSourceToken, getRepositoryToken } from '@nestjs/typeorm';
 import { SegmentStore, TagStore } from '@leaf-ids/core';
 import { assertOptions } from '@leaf-ids/core/internal';
-import { openDataSource, openPersistence } from './open-persistence';
+import { LeafAlloc } from '../stores/stored-tag';
+import { openPersistence } from './open-persistence';
 import { Persistence } from './persistence';
 import {
   type ASYNC_OPTIONS_TYPE,
@@ -11,65 +11,58 @@ import {
   MODULE_OPTIONS_TOKEN,
   type PersistenceModuleOptions,
   persistenceRule,
+  type ShardedPersistenceOptions,
 } from './persistence.module-definition';
 
-/** Provides the options to the modules below. */
-@Module({})
-class PersistenceSettingsModule {}
-
 /**
- * The data source, which TypeOrmModule owns and destroys, and the stores on it. Without options, each store is
- * undefined.
+ * Name of the data source for `@InjectDataSource` and `@InjectRepository`; of several databases, that of `a` is
+ * `leaf-a`. It can be injected wherever the module of Leaf is imported, and only reads.
+ *
+ * @example constructor(@InjectRepository(LeafAlloc, LEAF_DATA_SOURCE) tags: Repository<LeafAlloc>) {}
  */
+export const LEAF_DATA_SOURCE = 'leaf';
+
+/** The stores on the database, and its data source. Without options, each is undefined. */
 @Module({})
 export class PersistenceModule extends ConfigurableModuleClass {
   static override forRoot(options: PersistenceModuleOptions): DynamicModule {
-    return this.forRootAsync({ useFactory: () => options });
+    return this.forRootAsync({ useFactory: () => options }, databasesOf(options));
   }
 
-  static override forRootAsync(options: typeof ASYNC_OPTIONS_TYPE): DynamicModule {
-    return assemble(super.forRootAsync(options));
-  }
-}
-
-function assemble(base: DynamicModule): DynamicModule {
-  // Data source names are global: avoid those of the application and of other instances of this module.
-  const name = `leaf-${randomUUID()}`;
-  const settings = { ...base, module: PersistenceSettingsModule, exports: [MODULE_OPTIONS_TOKEN] };
-  const source = TypeOrmModule.forRootAsync({
-    name,
-    imports: [settings],
-    inject: [MODULE_OPTIONS_TOKEN],
-    useFactory: (persistence?: PersistenceModuleOptions) => sourceOptions(name, persistence),
-    dataSourceFactory: (options) => openDataSource((options as SourceOptions | undefined)?.persistence),
-  });
-  return {
-    module: base.module,
-    imports: [settings, source],
-    providers: [
-      {
-        provide: Persistence,
-        useFactory: openPersistence,
-        inject: [MODULE_OPTIONS_TOKEN, getDataSourceToken(name)],
-      },
+  /** @param databases the names of several databases whose data sources can be injected */
+  static override forRootAsync(options: typeof ASYNC_OPTIONS_TYPE, databases: readonly string[] = []): DynamicModule {
+    const base = super.forRootAsync(options);
+    const parts = [
       part(SegmentStore, ({ segments }) => segments),
       part(TagStore, ({ tags }) => tags),
-    ],
-    exports: [Persistence, SegmentStore, TagStore],
-  };
+      ...[undefined, ...databases].flatMap(dataSourceParts),
+    ];
+    const persistence = { provide: Persistence, useFactory: open, inject: [MODULE_OPTIONS_TOKEN] };
+    return {
+      ...base,
+      providers: [...(base.providers ?? []), persistence, ...parts],
+      exports: [Persistence, ...parts.map(({ provide }) => provide)],
+    };
+  }
 }
 
-type SourceOptions = TypeOrmModuleOptions & { readonly persistence?: PersistenceModuleOptions };
+/** The names of several databases; none for a single one. */
+export function databasesOf(options: Partial<ShardedPersistenceOptions> | undefined): string[] {
+  return Object.keys(options?.shards?.databases ?? {});
+}
 
-/**
- * `openDatabase` does the retries and the initialization. Up to version 11, TypeOrmModule looks for the name in the
- * result of the factory, too.
- *
- * @throws LeafError `LEAF_CONFIG_INVALID` that lists all faults
- */
-function sourceOptions(name: string, persistence?: PersistenceModuleOptions): SourceOptions {
-  if (persistence !== undefined) assertOptions('PersistenceModule', persistenceRule, persistence);
-  return { name, ...(persistence && { persistence }), manualInitialization: true, toRetry: () => false };
+/** @throws LeafError `LEAF_CONFIG_INVALID` that lists all faults */
+function open(options?: PersistenceModuleOptions): Promise<Persistence | undefined> {
+  if (options !== undefined) assertOptions('PersistenceModule', persistenceRule, options);
+  return openPersistence(options);
+}
+
+function dataSourceParts(database: string | undefined): FactoryProvider[] {
+  const name = database === undefined ? LEAF_DATA_SOURCE : `${LEAF_DATA_SOURCE}-${database}`;
+  return [
+    part(getDataSourceToken(name), ({ dataSource }) => dataSource(database)),
+    part(getRepositoryToken(LeafAlloc, name), ({ dataSource }) => dataSource(database)?.getRepository(LeafAlloc)),
+  ];
 }
 
 function part(provide: FactoryProvider['provide'], pick: (persistence: Persistence) => unknown): FactoryProvider {

@@ -1,14 +1,20 @@
 import type { OnApplicationShutdown } from '@nestjs/common';
+import type { DataSource } from 'typeorm';
 import type { SegmentStore, TagStore } from '@leaf-ids/core';
 
 /** The stores on the database, which closes after the components that write to it at shutdown. */
 export class Persistence implements OnApplicationShutdown {
   private stopUser: () => Promise<void> = () => Promise.resolve();
 
+  /**
+   * @param dataSource returns the open data source of a database, given by its name if there are several
+   * @param close repeatable
+   */
   constructor(
     readonly segments: SegmentStore,
     readonly tags: TagStore,
-    private readonly close?: () => Promise<void>,
+    readonly dataSource: (name?: string) => DataSource | undefined,
+    private readonly close: () => Promise<void>,
   ) {}
 
   /**
@@ -22,6 +28,6 @@ export class Persistence implements OnApplicationShutdown {
 
   async onApplicationShutdown(): Promise<void> {
     await this.stopUser();
-    await this.close?.();
+    await this.close();
   }
 }

@@ -1,7 +1,5 @@
 import type { DataSourceOptions, QueryRunner } from 'typeorm';
-
-/** The numbers that a column must be able to store. */
-export type Width = 'any' | 'int' | 'bigint';
+import type { Width } from '../stores/table';
 
 /** Finds tables without durable, transactional storage. */
 interface UnsafeTables {

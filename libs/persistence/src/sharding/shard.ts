@@ -63,6 +63,11 @@ export class Shard {
     return first;
   }
 
+  /** Undefined while the database is not open. */
+  get dataSource(): LeafDataSource | undefined {
+    return this.held?.dataSource;
+  }
+
   /** @throws LeafError `LEAF_STORE_UNAVAILABLE` while the database is not open */
   get stores(): Omit<OpenShard, 'dataSource'> {
     if (this.held !== undefined) return this.held;
@@ -104,6 +109,7 @@ export class Shard {
         await dataSource.destroy();
         return;
       }
+      dataSource.makeReadOnly();
       const failover = { ...this.options.failover, beforeMove: () => this.beforeMove() };
       const segments = createSegmentStore(dataSource, failover);
       const names = createDatabaseNames(dataSource);

@@ -16,9 +16,17 @@ export interface SettingColumns {
 }
 
 /** The columns that {@link kindOf} reads. */
-export const KIND_COLUMNS = 'ordering, reset_every, time_zone, interleave_of, interleave_remainder, interleave_block';
+export const KIND_NAMES = [
+  'ordering',
+  'reset_every',
+  'time_zone',
+  'interleave_of',
+  'interleave_remainder',
+  'interleave_block',
+] as const;
+export const KIND_COLUMNS = KIND_NAMES.join(', ');
 
-export type KindColumns = Omit<SettingColumns, 'max_step' | 'last_id'>;
+export type KindColumns = Pick<SettingColumns, (typeof KIND_NAMES)[number]>;
 
 /** @throws LeafError `LEAF_TAG_ROW_INVALID` */
 export function kindOf(tag: string, columns: KindColumns): TagKind {

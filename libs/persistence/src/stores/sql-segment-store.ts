@@ -14,17 +14,14 @@ import {
 import { InterleavedBlocks, invalidPeriod, MAX_BLOCKS, orRefusal, unknownTag } from '@leaf-ids/core/internal';
 import type { FailoverGuard } from '../failover/failover-guard';
 import type { SqlDatabase, SqlParameter, SqlStatement } from '../connections/sql-database';
-import { HAS_POSITION, NO_PERIOD, POSITION, setPosition } from '../failover/move-forward';
+import { HAS_POSITION, POSITION, setPosition } from '../failover/move-forward';
 import { type AllocRow, changedMeanwhile, exhausted, isExhausted, isUsable, readRows, refusalOf } from './alloc-row';
 import { isBeyondLimit, needsAdmission, TagHistory } from './tag-history';
 import { insertPeriod, sameForCollation } from './period-statement';
-import { KIND_COLUMNS, type KindColumns, kindOf, shareCondition } from './setting-columns';
-import { positionOf } from './stored-tag';
+import { AllocReads } from './alloc-reads';
+import { KIND_NAMES, kindOf, shareCondition } from './setting-columns';
+import { type LeafAlloc, positionOf } from './stored-tag';
 import { notIssuedAbove, type TagDialect } from './tag-dialect';
-
-interface EntryRow extends KindColumns {
-  readonly biz_tag: string;
-}
 
 interface PeriodicRow {
   readonly reset_every: string | null;
@@ -46,11 +43,16 @@ const ATTEMPTS = 20;
 /** Rows per query when listing tags: few enough that parsing them does not block requests. */
 const PAGE = 250;
 
+/** The columns of the directory of tags. */
+const ENTRY = ['biz_tag', ...KIND_NAMES] as const;
+type EntryRow = Pick<LeafAlloc, (typeof ENTRY)[number]>;
+
 /** The common part of the segment stores on SQL databases; each dialect adds its statements. */
 export abstract class SqlSegmentStore extends SegmentStore {
   /** The interleaved tags of this database, as last read. */
   private readonly interleaved = new Map<string, Interleave>();
 
+  private readonly directory: AllocReads<keyof EntryRow>;
   private readonly history: TagHistory;
 
   /**
@@ -63,6 +65,7 @@ export abstract class SqlSegmentStore extends SegmentStore {
     protected readonly tags: TagDialect,
   ) {
     super();
+    this.directory = new AllocReads(database, tags, ENTRY);
     this.history = new TagHistory(database, tags, guard);
   }
 
@@ -84,9 +87,7 @@ export abstract class SqlSegmentStore extends SegmentStore {
   protected abstract insert(statement: SqlStatement): Promise<void>;
 
   async findTag(tag: string): Promise<TagEntry | undefined> {
-    const { text, thisTag, key } = this.tags;
-    const sql = text(`SELECT biz_tag, ${KIND_COLUMNS} FROM leaf_alloc WHERE ${thisTag}`);
-    const [row] = await this.database.run<EntryRow[]>(sql, key(tag));
+    const row = await this.directory.find(tag);
     return row && toEntry(row);
   }
 
@@ -99,11 +100,8 @@ export abstract class SqlSegmentStore extends SegmentStore {
   override async *tagPages(): AsyncGenerator<TagEntry[], void> {
     // A database that cannot be written to, for example because its disk is full, still lists its tags.
     await this.guard.advance().catch(() => undefined);
-    const sql = this.tags.text(
-      `SELECT biz_tag, ${KIND_COLUMNS} FROM leaf_alloc WHERE biz_tag > ? AND ${NO_PERIOD} ORDER BY biz_tag LIMIT ?`,
-    );
     for (let last = ''; ;) {
-      const page = await this.database.run<EntryRow[]>(sql, [last, PAGE]);
+      const page = await this.directory.page(last, PAGE);
       yield page.map(toEntry);
       if (page.length < PAGE) return;
       last = page.at(-1)?.biz_tag ?? last;

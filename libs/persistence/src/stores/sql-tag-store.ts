@@ -12,10 +12,12 @@ import {
 } from '@leaf-ids/core';
 import { unknownTag } from '@leaf-ids/core/internal';
 import type { SqlDatabase, SqlParameter, Statement } from '../connections/sql-database';
-import { isHidden, NO_PERIOD, positionColumns, WITHOUT_ROW } from '../failover/move-forward';
+import { isHidden, positionColumns, WITHOUT_ROW } from '../failover/move-forward';
 import { aloneFault } from './roster-faults';
 import type { DatabaseNames } from './database-names';
-import { insertValues, positionOf, raised, select, type StoredRow, toTagRow } from './stored-tag';
+import { AllocReads } from './alloc-reads';
+import { LeafDeletedTag } from './entities';
+import { ALLOC_NAMES, insertValues, type LeafAlloc, positionOf, raised, select, toTagRow } from './stored-tag';
 import { FROZEN, historyEnd, type TagDialect } from './tag-dialect';
 import { TagReads } from './tag-reads';
 
@@ -34,6 +36,7 @@ type Elsewhere = () => Promise<bigint | undefined>;
 /** Administers the rows of `leaf_alloc` and `leaf_deleted_tag`. */
 export class SqlTagStore extends TagStore {
   private readonly reads: TagReads;
+  private readonly rows: AllocReads<keyof LeafAlloc>;
 
   constructor(
     private readonly database: SqlDatabase,
@@ -42,6 +45,7 @@ export class SqlTagStore extends TagStore {
   ) {
     super();
     this.reads = new TagReads(database.connections);
+    this.rows = new AllocReads(database, dialect, ALLOC_NAMES);
   }
 
   list(page: TagPage = {}): Promise<TagRow[]> {
@@ -59,7 +63,7 @@ export class SqlTagStore extends TagStore {
 
   /** As {@link find}, for changes, which do not wait for readers. */
   async current(tag: string): Promise<TagRow | undefined> {
-    const row = await this.read(tag, (sql, parameters = []) => this.database.run(sql, parameters));
+    const row = await this.rows.find(tag);
     return row && toTagRow(row);
   }
 
@@ -168,19 +172,11 @@ export class SqlTagStore extends TagStore {
       const size = Math.min(PAGE, limit - rows.length);
       const last = rows.at(-1)?.tag ?? after;
       const key = JSON.stringify([nameOf(''), last, size]);
-      const page = await this.reads.run(key, () => this.page(last, size, nameOf));
+      const page = await this.reads.run(key, () => this.rows.page(last, size, nameOf));
       for (const row of page) rows.push(toTagRow(row));
       if (page.length < size || rows.length >= limit) return rows;
       await this.database.yieldToEventLoop();
     }
-  }
-
-  /** The first rows by name, or the first ones after `tag`; not those of periods. */
-  private page(tag: string | undefined, size: number, nameOf: (text: string) => string): Promise<StoredRow[]> {
-    const name = nameOf('biz_tag');
-    const after = `WHERE ${NO_PERIOD}${tag === undefined ? '' : ` AND ${name} > ${nameOf('?')}`}`;
-    const sql = this.dialect.text(`${select(this.dialect)} ${after} ORDER BY ${name} LIMIT ?`);
-    return this.database.run(sql, tag === undefined ? [size] : [tag, size]);
   }
 
   /**
@@ -224,10 +220,9 @@ export class SqlTagStore extends TagStore {
 
   /** Deleted tag → its first unallocated ID. */
   async listDeleted(): Promise<Map<string, bigint>> {
-    const sql = this.dialect.text(
-      `SELECT biz_tag, ${this.dialect.decimal('max_id')} AS max_id FROM leaf_deleted_tag WHERE ${WITHOUT_ROW}`,
+    const rows = await this.database.read((manager) =>
+      manager.getRepository(LeafDeletedTag).createQueryBuilder('leaf_deleted_tag').where(WITHOUT_ROW).getMany(),
     );
-    const rows = await this.database.run<Pick<StoredRow, 'biz_tag' | 'max_id'>[]>(sql, []);
     return new Map(rows.map(({ biz_tag, max_id }) => [biz_tag, BigInt(max_id)]));
   }
 
@@ -239,16 +234,16 @@ export class SqlTagStore extends TagStore {
     return record && BigInt(record.max_id);
   }
 
-  private async lock(tag: string, statement: Statement): Promise<StoredRow> {
+  private async lock(tag: string, statement: Statement): Promise<LeafAlloc> {
     const row = await this.read(tag, statement, this.dialect.forUpdate);
     if (row !== undefined) return row;
     throw unknownTag(tag);
   }
 
-  private async read(tag: string, statement: Statement, suffix = ''): Promise<StoredRow | undefined> {
+  private async read(tag: string, statement: Statement, suffix = ''): Promise<LeafAlloc | undefined> {
     const { dialect } = this;
     const sql = dialect.text(`${select(dialect)} WHERE ${dialect.thisTag} ${suffix}`);
-    const [row] = await statement<StoredRow[]>(sql, dialect.key(tag));
+    const [row] = await statement<LeafAlloc[]>(sql, dialect.key(tag));
     return row;
   }
 }

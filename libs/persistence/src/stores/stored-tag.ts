@@ -1,46 +1,110 @@
 import type { Interleave, NewTag, TagRow } from '@leaf-ids/core';
 import { InterleavedBlocks } from '@leaf-ids/core/internal';
 import type { SqlParameter } from '../connections/sql-database';
-import { KIND_COLUMNS, kindOf, type SettingColumns } from './setting-columns';
+import { kindOf, type SettingColumns } from './setting-columns';
 import { isHidden, POSITION, positionColumns } from '../failover/move-forward';
-import type { TagDialect } from './tag-dialect';
+import { added, BIGINT, type Columns, INT, KEY, type ReadDialect, selectFrom, TEXT } from './table';
 
-/** A row of `leaf_alloc`, as a tag store reads it. */
-export interface StoredRow extends SettingColumns {
-  readonly biz_tag: string;
+/** A row of `leaf_alloc`: a tag, or a period of one. Numbers up to 2^63 - 1 are decimal text. */
+export class LeafAlloc implements SettingColumns {
+  readonly biz_tag!: string;
   /** Decimal: the position, from the column that has it. */
-  readonly max_id: string;
-  /** Decimal: where the periods of a tag begin. */
-  readonly period_start: string | null;
-  /** Null while no server has used the row. */
-  readonly issue_limit: string | null;
+  readonly max_id!: string;
   /** Text on MySQL, where COALESCE makes it a BIGINT. */
-  readonly step: number | string;
-  readonly description: string | null;
+  readonly step!: number | string;
+  readonly description!: string | null;
+  readonly max_step!: number | string | null;
+  readonly last_id!: string | null;
+  readonly ordering!: string | null;
+  readonly reset_every!: string | null;
+  readonly time_zone!: string | null;
+  readonly interleave_of!: number | string | null;
+  readonly interleave_remainder!: number | string | null;
+  readonly interleave_block!: number | string | null;
+  /** Decimal: where the periods of a tag begin. */
+  readonly period_start!: string | null;
+  /** Decimal. Null while no server has used the row. */
+  readonly issue_limit!: string | null;
   /** Unix seconds. */
-  readonly updated: number | string | null;
+  readonly updated!: number | string | null;
 }
 
-export function select({ decimal, updated }: TagDialect): string {
-  return `SELECT biz_tag, ${decimal(`COALESCE(${POSITION}, 0)`)} AS max_id, ${decimal('period_start')} AS period_start,
-    ${decimal('issue_limit')} AS issue_limit, COALESCE(step, 0) AS step, max_step, ${decimal('last_id')} AS last_id,
-    ${KIND_COLUMNS}, description, ${updated} AS updated FROM leaf_alloc`;
+/** The columns that an INSERT writes, in their order, besides {@link NEXT_ID}. */
+const INSERTED = {
+  biz_tag: KEY,
+  max_id: { ...BIGINT, read: ({ decimal }) => decimal(`COALESCE(${POSITION}, 0)`) },
+  step: { ...INT, read: () => 'COALESCE(step, 0)' },
+  description: {},
+  max_step: added(INT),
+  last_id: added(BIGINT),
+  ordering: added(TEXT),
+  reset_every: added(TEXT),
+  time_zone: added(TEXT),
+  interleave_of: added(INT),
+  interleave_remainder: added(INT),
+  interleave_block: added(INT),
+  period_start: added(BIGINT),
+} as const satisfies Columns;
+
+/** Read as part of `max_id`. */
+export const NEXT_ID = { next_id: added(BIGINT) } as const;
+
+/** The columns of {@link LeafAlloc}. */
+export const ALLOC: Columns = { ...INSERTED, issue_limit: added(BIGINT), updated: { read: ({ updated }) => updated } };
+
+export const ALLOC_NAMES = Object.keys(ALLOC) as (keyof LeafAlloc)[];
+
+/** A row as an INSERT writes it. */
+export type WrittenRow = Readonly<Record<keyof typeof INSERTED | keyof typeof NEXT_ID, SqlParameter>>;
+
+const WRITTEN = Object.entries<Columns[string]>({ ...INSERTED, ...NEXT_ID }) as [keyof WrittenRow, Columns[string]][];
+
+/** The rest of an INSERT, from the name of the table on. */
+export const INSERT_ROW = `leaf_alloc (${WRITTEN.map(([name]) => name).join(', ')})
+    VALUES (${WRITTEN.map(([name]) => (name === 'description' ? "NULLIF(?, '')" : '?')).join(', ')})`;
+
+/** The parameters of {@link INSERT_ROW}. */
+export function writtenValues(row: WrittenRow): SqlParameter[] {
+  return WRITTEN.map(([name]) => (name === 'description' ? (row[name] ?? '') : row[name]));
 }
 
-/** Values in the order of {@link TagDialect.insertTag}. */
+/**
+ * The columns of a {@link WrittenRow}, each as it is stored, for a SELECT.
+ *
+ * @param exact returns an expression for a number up to 2^63 - 1
+ */
+export function writtenColumns(exact: (column: string) => string): string {
+  return WRITTEN.map(([name, { width }]) => (width === 'bigint' ? `${exact(name)} AS ${name}` : name)).join(', ');
+}
+
+/** For statements of a transaction, which lock the row. */
+export function select(dialect: ReadDialect): string {
+  return selectFrom('leaf_alloc', ALLOC, dialect);
+}
+
 export function insertValues(tag: NewTag): SqlParameter[] {
-  const { interleave, order, reset } = tag;
-  const [maxId, nextId] = positionColumns(positionOf(tag.maxId ?? 1n, interleave), isHidden(tag));
-  return [
-    ...[tag.tag, maxId, tag.step, tag.description ?? '', tag.maxStep ?? null, tag.max ?? null],
-    ...[order === 'strict' ? order : null, reset ?? null, reset === undefined ? null : (tag.zone ?? 'UTC')],
-    ...[interleave?.of ?? null, interleave?.remainder ?? null, interleave?.block ?? null],
-    ...[reset === undefined ? null : (tag.maxId ?? 1n), nextId],
-  ];
+  const { interleave, order, reset, maxId = 1n } = tag;
+  const [position, nextId] = positionColumns(positionOf(maxId, interleave), isHidden(tag));
+  return writtenValues({
+    biz_tag: tag.tag,
+    max_id: position,
+    step: tag.step,
+    description: tag.description ?? null,
+    max_step: tag.maxStep ?? null,
+    last_id: tag.max ?? null,
+    ordering: order === 'strict' ? order : null,
+    reset_every: reset ?? null,
+    time_zone: reset === undefined ? null : (tag.zone ?? 'UTC'),
+    interleave_of: interleave?.of ?? null,
+    interleave_remainder: interleave?.remainder ?? null,
+    interleave_block: interleave?.block ?? null,
+    period_start: reset === undefined ? null : maxId,
+    next_id: nextId,
+  });
 }
 
 /** The share of a row; undefined also for one whose settings contradict each other. */
-export function interleaveOf(row: StoredRow): Interleave | undefined {
+export function interleaveOf(row: LeafAlloc): Interleave | undefined {
   try {
     return kindOf(row.biz_tag, row).interleave;
   } catch {
@@ -48,7 +112,7 @@ export function interleaveOf(row: StoredRow): Interleave | undefined {
   }
 }
 
-export function toTagRow(row: StoredRow): TagRow {
+export function toTagRow(row: LeafAlloc): TagRow {
   const { biz_tag, max_id, period_start, step, max_step, last_id, description, updated } = row;
   const kind = kindOf(biz_tag, row);
   return {
@@ -69,7 +133,7 @@ export function positionOf(id: bigint, interleave: Interleave | undefined): bigi
 }
 
 /** The position of a row whose `maxId` is raised; of a tag with periods it says where lost ones begin, and may be higher. */
-export function raised(stored: StoredRow, maxId: bigint, { reset, interleave }: TagRow): bigint {
+export function raised(stored: LeafAlloc, maxId: bigint, { reset, interleave }: TagRow): bigint {
   const position = positionOf(maxId, interleave);
   return reset !== undefined && position < BigInt(stored.max_id) ? BigInt(stored.max_id) : position;
 }

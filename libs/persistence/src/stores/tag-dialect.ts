@@ -1,26 +1,21 @@
 import type { SqlParameter } from '../connections/sql-database';
 import type { MoveDialect } from '../failover/move-forward';
-import { KIND_COLUMNS } from './setting-columns';
+import { INSERT_ROW } from './stored-tag';
+import type { ReadDialect } from './table';
 
 /** The differences between databases in the statements on tags, written with `?` for a parameter. */
-export interface TagDialect extends MoveDialect {
+export interface TagDialect extends MoveDialect, ReadDialect {
   /** The condition that matches exactly one tag; `key` returns its parameters. */
   readonly thisTag: string;
   readonly key: (tag: string) => SqlParameter[];
   /** An expression that orders `text` by its bytes in UTF-8, in every database alike. */
   readonly bytesOf: (text: string) => string;
-  /** An expression for an integer as decimal text: JavaScript numbers are exact to 2^53 only. */
-  readonly decimal: (value: string) => string;
-  /** As {@link decimal}, of a value that may be anything else where columns have no type: it stays as it is. */
+  /** As `decimal`, of a value that may be anything else where columns have no type: it stays as it is. */
   readonly textOf: (value: string) => string;
-  /** Time of the last write of a row, in Unix seconds. */
-  readonly updated: string;
   /** The clock of the database, in Unix seconds. */
   readonly now: string;
   readonly forUpdate: string;
-  /**
-   * tag, max_id, step, description, then the settings in the order of the columns, period_start, next_id; keeps an existing row
-   */
+  /** The parameters are `writtenValues`; keeps an existing row. */
   readonly insertTag: string;
   /** Whether the result of `insertTag` is a new row. */
   readonly inserted: (answer: unknown) => boolean;
@@ -36,15 +31,12 @@ export interface TagDialect extends MoveDialect {
  */
 export const FROZEN = '@';
 
-/** The columns of {@link TagDialect.insertTag}. */
-export const INSERTED = `biz_tag, max_id, step, description, max_step, last_id, ${KIND_COLUMNS}, period_start, next_id`;
-
 /** Standard SQL, and extensions that PostgreSQL and SQLite share. */
 export const STANDARD_TAGS = {
   thisTag: 'biz_tag = ?',
   key: (tag: string) => [tag],
   bytesOf: (text: string) => text,
-  insertTag: `INSERT INTO leaf_alloc (${INSERTED}) VALUES (?, ?, ?, NULLIF(?, ''), ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+  insertTag: `INSERT INTO ${INSERT_ROW}
     ON CONFLICT (biz_tag) DO NOTHING RETURNING 1 AS inserted`,
   inserted: (answer: unknown) => (answer as unknown[]).length > 0,
   insertMissing: (into: string) => `INSERT ${into} ON CONFLICT DO NOTHING`,

@@ -3,21 +3,16 @@ import { MAX_TAG } from '@leaf-ids/core/internal';
 import type { SqlDatabase, SqlParameter, Statement } from '../connections/sql-database';
 import { type Gap, POSITION, setPosition } from '../failover/move-forward';
 import type { DatabaseNames } from './database-names';
-import { KIND_COLUMNS, type SettingColumns } from './setting-columns';
+import { writtenColumns, type WrittenRow, writtenValues } from './stored-tag';
 import { FROZEN, type TagDialect } from './tag-dialect';
 
 const IS_FROZEN = `biz_tag LIKE '${FROZEN}%'`;
 
 /** A row of `leaf_alloc`, whole. */
-interface WholeRow extends SettingColumns {
+interface WholeRow extends WrittenRow {
   readonly biz_tag: string;
-  readonly max_id: string;
-  readonly next_id: string | null;
   readonly position: string;
-  readonly period_start: string | null;
   readonly issue_limit: string | null;
-  readonly step: number | string;
-  readonly description: string | null;
 }
 
 interface WholeRecord {
@@ -98,11 +93,9 @@ export class TagRows {
   /** All frozen rows and all records, or those of one tag. */
   async handedOver(statement: Statement = this.statement, tag?: string): Promise<HandedOver> {
     const { textOf, text, updated } = this.dialect;
-    const columns = ['max_id', 'next_id', 'last_id', 'period_start', 'issue_limit'];
-    const exact = columns.map((column) => `${textOf(column)} AS ${column}`).join(', ');
     const rows = await this.pick<WholeRow>(
       statement,
-      `SELECT biz_tag, ${exact}, ${textOf(POSITION)} AS position, step, max_step, ${KIND_COLUMNS}, description
+      `SELECT ${writtenColumns(textOf)}, ${textOf('issue_limit')} AS issue_limit, ${textOf(POSITION)} AS position
        FROM leaf_alloc WHERE ${IS_FROZEN}`,
       this.rowOf(tag, FROZEN),
     );
@@ -201,7 +194,7 @@ export class TagRows {
 
   private async takeRow(row: WholeRow, statement: Statement): Promise<void> {
     const { text, insertTag, inserted, thisTag, key, number, forUpdate } = this.dialect;
-    const answer = await statement(text(insertTag), insertedValues(row));
+    const answer = await statement(text(insertTag), writtenValues(row));
     if (inserted(answer)) {
       const limit = text(`UPDATE leaf_alloc SET issue_limit = ? WHERE ${thisTag}`);
       await statement(limit, [row.issue_limit, ...key(row.biz_tag)]);
@@ -236,16 +229,6 @@ export function byTag({ rows, records, failedOver }: HandedOver): Map<string, Ha
  */
 function wasMoved({ reset_every, period_start, position }: WholeRow): boolean {
   return reset_every !== null && period_start !== position;
-}
-
-/** Values in the order of {@link TagDialect.insertTag}. */
-function insertedValues(row: WholeRow): SqlParameter[] {
-  const { ordering, reset_every, time_zone, interleave_of, interleave_remainder, interleave_block } = row;
-  return [
-    ...[row.biz_tag, row.max_id, row.step, row.description ?? '', row.max_step, row.last_id],
-    ...[ordering, reset_every, time_zone, interleave_of, interleave_remainder, interleave_block],
-    ...[row.period_start, row.next_id],
-  ];
 }
 
 function interleaved(tag: string): LeafError {

@@ -3,16 +3,19 @@
 import 'reflect-metadata';
 import { LeafError, TagStore, WorkerRegistry } from '@leaf-ids/core';
 import { LeafExceptionFilter, serializeBigInts } from '@leaf-ids/nest';
-import { EmbeddedIdService, IdModule, IdService, LeafHealthIndicator, RegistryModule } from '@leaf-ids/id';
-import { SegmentModule, SegmentService, SnowflakeModule, SnowflakeService } from '@leaf-ids/id';
+import { EmbeddedIdService, IdModule, IdService, LEAF_DATA_SOURCE, LeafAlloc } from '@leaf-ids/id';
+import { LeafHealthIndicator, RegistryModule, SegmentModule, SegmentService } from '@leaf-ids/id';
+import { SnowflakeModule, SnowflakeService } from '@leaf-ids/id';
 import { InMemoryIdService } from '@leaf-ids/id/testing';
-import { Controller, Get, Module, Param } from '@nestjs/common';
+import { Controller, Get, Inject, Injectable, Module, Param } from '@nestjs/common';
 import { APP_FILTER, NestFactory } from '@nestjs/core';
 import { ClientProxyFactory, MessagePattern, Transport } from '@nestjs/microservices';
 import { ExpressAdapter } from '@nestjs/platform-express';
 import { FastifyAdapter } from '@nestjs/platform-fastify';
+import { ScheduleModule, SchedulerRegistry } from '@nestjs/schedule';
 import { HealthCheckService, TerminusModule } from '@nestjs/terminus';
 import { Test } from '@nestjs/testing';
+import { InjectDataSource, InjectRepository } from '@nestjs/typeorm';
 import { lastValueFrom } from 'rxjs';
 
 const createAdapter = () => (process.argv[2] === 'express' ? new ExpressAdapter() : new FastifyAdapter());
@@ -177,6 +180,37 @@ async function alone() {
   };
 }
 
+/** What a service of the application injects, and how many refreshes follow the deletion of their job. */
+async function injected() {
+  class TagReport {
+    constructor(source, tags, scheduler) {
+      Object.assign(this, { source, tags, scheduler });
+    }
+  }
+  Injectable()(TagReport);
+  InjectDataSource(LEAF_DATA_SOURCE)(TagReport, undefined, 0);
+  InjectRepository(LeafAlloc, LEAF_DATA_SOURCE)(TagReport, undefined, 1);
+  Inject(SchedulerRegistry)(TagReport, undefined, 2);
+  const tags = [tagAfter(2n ** 53n + 1n)];
+  const registry = { strategy: 'database', url: 'sqlite::memory:', migrate: true };
+  const snowflake = { registry, reportMs: 2 };
+  const leaf = IdModule.forRoot({ database: 'sqlite::memory:', tags, segment: { refreshMs: 2 }, snowflake });
+  class AppModule {}
+  Module({ imports: [ScheduleModule.forRoot(), leaf], providers: [TagReport] })(AppModule);
+  const app = await NestFactory.createApplicationContext(AppModule, { logger: false });
+  const { source, tags: rows, scheduler } = app.get(TagReport);
+  const [{ biz_tag, max_id }] = await rows.find();
+  const refusal = await source.query('DELETE FROM leaf_alloc').catch(({ code }) => code);
+  const jobs = scheduler.getIntervals();
+  scheduler.deleteInterval('leaf-tag-refresh');
+  const runs = () => app.get(SegmentService).generator.refresh.snapshot().runs;
+  const before = runs();
+  await new Promise((resolve) => setTimeout(resolve, 50));
+  const later = runs() - before;
+  await app.close();
+  return { biz_tag, max_id, refusal, jobs, later };
+}
+
 function tagAfter(maxId) {
   return { tag: 'order', step: 10, maxId };
 }
@@ -190,6 +224,7 @@ const result = {
   alone: await alone(),
   health: await health(),
   twoGlobals: await twoGlobals(),
+  injected: await injected(),
   unhooked: await unhooked(),
 };
 console.log(JSON.stringify(result));

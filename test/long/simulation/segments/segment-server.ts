@@ -158,7 +158,7 @@ export class SegmentServer {
 /** A database of a list, already open. */
 function shardOf(name: string, stores: Stores): Shard {
   const shard: Pick<Shard, keyof Shard> = {
-    ...{ name, description: name, created: false, stores },
+    ...{ name, description: name, created: false, stores, dataSource: undefined },
     start: () => Promise.resolve(),
     close: () => Promise.resolve(),
     beforeMove: () => Promise.resolve(),

@@ -1,3 +1,4 @@
+import type { DataSource } from 'typeorm';
 import { type IdRange, LeafError, type NewTag, SystemClock } from '@leaf-ids/core';
 import { reasonOf } from '@leaf-ids/core/internal';
 import { FakeClock } from '@leaf-ids/core/testing';
@@ -40,6 +41,7 @@ export interface SegmentOptions {
 export interface SegmentEngine {
   readonly Driver: SqliteDriver;
   readonly schema: string;
+  readonly entities: DataSource;
 }
 
 /** The tables as the product makes them. */
@@ -48,7 +50,8 @@ export async function openSegmentEngine(): Promise<SegmentEngine> {
   const target = parseDatabaseUrl('sqlite::memory:');
   const database = await openDatabase({ target, migrate: true, ...events }, new SystemClock(), () => 0);
   try {
-    return { Driver: await loadSqlite(), schema: await schemaOf((sql) => database.query(sql)) };
+    const schema = await schemaOf((sql) => database.query(sql));
+    return { Driver: await loadSqlite(), schema, entities: database };
   } finally {
     await database.destroy();
   }
@@ -82,7 +85,7 @@ export class SegmentWorld {
 
   constructor(
     private readonly seed: number,
-    { Driver, schema }: SegmentEngine,
+    { Driver, schema, entities }: SegmentEngine,
     private readonly options: SegmentOptions,
   ) {
     const { conditions, faults } = drawSegments(new SeededRandom(seed ^ 0x2545f491));
@@ -95,7 +98,9 @@ export class SegmentWorld {
       (text) => this.note(text()),
     );
     const names = ['a', 'b', 'c', 'd'].slice(0, this.isList ? conditions.databases + 1 : 1);
-    this.engines = names.map((name) => new SimEngine(Driver, schema, name, this.clock, this.ledger.committed));
+    this.engines = names.map(
+      (name) => new SimEngine(Driver, schema, entities, name, this.clock, this.ledger.committed),
+    );
     const step = (): number => 1 + random.below(12);
     const interleave = { of: conditions.databases, remainder: 0, block: conditions.block };
     this.tags = [

@@ -1,4 +1,4 @@
-import type { DataSource } from 'typeorm';
+import { EntityManager, type QueryRunner } from 'typeorm';
 import type { Clock } from '@leaf-ids/core';
 import { FAULT, faultsBy } from '../../../../libs/persistence/src/connections/database-faults';
 import type { SessionDialect } from '../../../../libs/persistence/src/connections/session-dialect';
@@ -82,22 +82,25 @@ export function accessTo(engine: SimEngine, line: Line, clock: Clock, random: Se
     line.unanswered--;
     return answer;
   };
-  const createQueryRunner = (): unknown => {
+  const createQueryRunner = (): QueryRunner => {
     const connection = idle.pop() ?? new Connection(engine, line.isOperator);
     line.connections.add(connection);
-    return {
+    const runner = {
+      broadcaster: { broadcast: () => Promise.resolve() },
       connect: () => (line.isDead ? NEVER : Promise.resolve(connection)),
-      query: (sql: string, parameters: readonly SqlParameter[] = []) => query(connection, sql, parameters),
+      query: async (sql: string, parameters: readonly SqlParameter[] = [], isStructured = false) => {
+        const records = await query(connection, sql, parameters);
+        return isStructured ? { records, raw: records } : records;
+      },
       release: () => {
         if (connection.isClosed) line.connections.delete(connection);
         else idle.push(connection);
         return Promise.resolve();
       },
-    };
+    } as unknown as QueryRunner;
+    return Object.assign(runner, { manager: new EntityManager(engine.entities, runner) });
   };
-  // The product uses nothing else of it.
-  const source = { createQueryRunner } as unknown as DataSource;
   const limits = { limitMs: LIMIT_MS, statementMs: LIMIT_MS, connections: 4 };
   const durability = { accepted: [], onAccepted: () => undefined };
-  return new SqlDatabase(source, engine.name, clock, { dialect: SESSION, ...limits, ...durability });
+  return new SqlDatabase({ createQueryRunner }, engine.name, clock, { dialect: SESSION, ...limits, ...durability });
 }

@@ -1,3 +1,4 @@
+import type { DataSource } from 'typeorm';
 import type { Clock } from '@leaf-ids/core';
 import type { SqlParameter } from '../../../../libs/persistence/src/connections/session';
 import type { SqliteConnection, SqliteDriver } from '../../../../libs/persistence/src/dialects/sqlite-driver';
@@ -62,10 +63,14 @@ export class SimEngine {
   private promotions = 1;
   private now = 0;
 
-  /** @param onCommit called after each change */
+  /**
+   * @param entities knows the entities of the product; not connected
+   * @param onCommit called after each change
+   */
   constructor(
     Driver: SqliteDriver,
     schema: string,
+    readonly entities: DataSource,
     readonly name: string,
     private readonly clock: Clock,
     private readonly onCommit: (engine: SimEngine) => void,
