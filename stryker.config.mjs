@@ -24,9 +24,9 @@ export default {
     config: {
       ...projects[0],
       // Those that run in memory, by a clock of their own, in milliseconds: a test that takes seconds hangs. The walks of
-      // test/property take longer for each mutant than all others together, and meet another world at every run.
-      testRegex: ['/libs/core/.*\\.spec\\.ts$', '/test/property/id-.*\\.spec\\.ts$'],
-      roots: ['<rootDir>/libs/core', '<rootDir>/test/property', '<rootDir>/test/support'],
+      // test/fast/property take longer for each mutant than all others together, and meet another world at every run.
+      testRegex: ['/libs/core/.*\\.spec\\.ts$', '/test/fast/property/id-.*\\.spec\\.ts$'],
+      roots: ['<rootDir>/libs/core', '<rootDir>/test/fast/property', '<rootDir>/test/support'],
       testTimeout: 3000,
     },
   },

@@ -1,6 +1,6 @@
 import { LeafClient } from '@leaf-ids/client/plain';
 import { parseDatabaseUrl } from '@leaf-ids/persistence';
-import { connect } from '../test/contract/sql-stores';
+import { connect } from '../test/support/contract/sql-stores';
 import { startMariadb } from '../test/support/servers/mariadb';
 import { startPostgres } from '../test/support/servers/postgres';
 import { shareCores } from './http/cores';

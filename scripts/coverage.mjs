@@ -7,7 +7,7 @@ import { join } from 'node:path';
 const root = join(import.meta.dirname, '..');
 const TESTS = [
   '/libs/(core|registry)/.*\\.spec\\.ts$',
-  '/test/property/.*\\.spec\\.ts$',
+  '/test/fast/property/.*\\.spec\\.ts$',
   '/test/(services/)?contract/.*(registry|worker-store|worker-file|faults|(etcd|kubernetes)-\\w+)\\.spec\\.ts$',
   '/test/services/zookeeper/zookeeper-session\\.spec\\.ts$',
 ];

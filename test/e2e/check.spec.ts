@@ -1,7 +1,7 @@
 import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { DatabaseReport } from '@leaf-ids/persistence';
-import { sqlFixture } from '../contract/sql-stores';
+import { sqlFixture } from '../support/contract/sql-stores';
 import { ensureBuilt } from '../support/build';
 import { BuiltServers } from '../support/servers/built-server';
 import { text } from '../support/http/http';

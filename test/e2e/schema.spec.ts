@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import { migrations } from '@leaf-ids/migrations';
 import { createSegmentStore, createTagStore, loadSqlite, openDatabase, parseDatabaseUrl } from '@leaf-ids/persistence';
 import { systemRandom } from '@leaf-ids/core/internal';
-import { clock, FAILOVER, PATIENT } from '../contract/sql-stores';
+import { clock, FAILOVER, PATIENT } from '../support/contract/sql-stores';
 import { ensureBuilt } from '../support/build';
 import { BuiltServers } from '../support/servers/built-server';
 import { startMariadb } from '../support/servers/mariadb';

@@ -19,7 +19,7 @@ async function loadedFiles(): Promise<readonly string[]> {
   const directory = await servers.makeDirectory();
   const list = join(directory, 'loaded.json');
   const server = await servers.start(directory, {
-    NODE_OPTIONS: `--require=${join(__dirname, '../fixtures/loaded-files.cjs')}`,
+    NODE_OPTIONS: `--require=${join(__dirname, '../support/fixtures/loaded-files.cjs')}`,
     LOADED_FILES: list,
   });
   server.signal('SIGTERM');

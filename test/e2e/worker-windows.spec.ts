@@ -6,21 +6,21 @@ import { requireTool } from '../support/tools';
 
 const TOKEN = 'worker-token-0123456789';
 const CLIENT = join(ROOT, 'test/clients/worker-windows.py');
-const CONFORMANCE = join(ROOT, 'test/conformance/run.mjs');
+const CONFORMANCE = join(ROOT, 'test/clients/conformance/run.mjs');
 
 const servers = new BuiltServers();
 beforeAll(ensureBuilt);
 afterEach(() => servers.end());
 
 it('a client in Python knows the test vectors', async () => {
-  const vectors = join(ROOT, 'test/conformance/worker-windows.json');
+  const vectors = join(ROOT, 'test/clients/conformance/worker-windows.json');
   const { stdout } = await run(await requireTool('python3'), [CLIENT, '--vectors', vectors]);
   expect(stdout).toMatch(/^\d+ vectors$/m);
 });
 
 it.each([
   ['Python', 'python3', 'test/clients/worker-windows.py'],
-  ['LeafClient', 'node', 'test/conformance/leaf-client.mjs'],
+  ['LeafClient', 'node', 'test/clients/conformance/leaf-client.mjs'],
 ])(
   '%s keeps to the rules with a real server',
   async (_, runtime, file) => {
@@ -40,7 +40,7 @@ it.each([
 );
 
 it('the conformance script finds a client that breaks a rule', async () => {
-  const command = `${process.execPath} ${join(ROOT, 'test/conformance/broken-client.mjs')}`;
+  const command = `${process.execPath} ${join(ROOT, 'test/clients/conformance/broken-client.mjs')}`;
   const ended = run(process.execPath, [CONFORMANCE, '--command', command]);
   await expect(ended).rejects.toThrow('rule 1: a POST was tried again with another lease');
 }, 60_000);

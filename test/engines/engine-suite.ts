@@ -1,10 +1,10 @@
 import { parseDatabaseUrl } from '@leaf-ids/persistence';
 import { migrations } from '@leaf-ids/migrations';
-import { segmentStoreContract } from '../contract/segment-store.contract';
-import { connect, sqlFixture, tagFixture } from '../contract/sql-stores';
-import { workerRegistriesOf } from '../contract/sql-worker-registry.contract';
-import { workerStoresOf } from '../contract/sql-worker-store.contract';
-import { tagStoreContract } from '../contract/tag-store.contract';
+import { segmentStoreContract } from '../support/contract/segment-store.contract';
+import { connect, sqlFixture, tagFixture } from '../support/contract/sql-stores';
+import { workerRegistriesOf } from '../support/contract/sql-worker-registry.contract';
+import { workerStoresOf } from '../support/contract/sql-worker-store.contract';
+import { tagStoreContract } from '../support/contract/tag-store.contract';
 import { ensureBuilt } from '../support/build';
 import { WorkerTables } from '../support/servers/worker-databases';
 import { FleetLoad, TAG } from './fleet-load';

@@ -7,7 +7,7 @@ import {
   parseDatabaseUrl,
   SqlWorkerStore,
 } from '@leaf-ids/persistence';
-import { clock, connect, FAILOVER, lazily, PATIENT } from '../contract/sql-stores';
+import { clock, connect, FAILOVER, lazily, PATIENT } from '../support/contract/sql-stores';
 import { type Member, ReplicationGroup } from '../support/servers/engines/group-replication';
 import { until } from '../support/until';
 import { type Engine, engineSuite } from './engine-suite';

@@ -1,6 +1,6 @@
 import { migrations } from '@leaf-ids/migrations';
 import { parseDatabaseUrl } from '@leaf-ids/persistence';
-import { connect } from '../contract/sql-stores';
+import { connect } from '../support/contract/sql-stores';
 import { type PgBouncer, startPgBouncer } from '../support/servers/engines/pgbouncer';
 import { postgres18 } from '../support/servers/engines/postgres-18';
 import { type PostgresPair, startPostgresPair } from '../support/servers/postgres-pair';

@@ -1,5 +1,5 @@
 import type { PrivateServer } from '../support/servers/private-server';
-import { connect } from '../contract/sql-stores';
+import { connect } from '../support/contract/sql-stores';
 import { parseDatabaseUrl } from '@leaf-ids/persistence';
 import type { Engine } from './engine-suite';
 

@@ -8,7 +8,7 @@ export function typeErrors(programs: string[]): string[][] {
     config: object;
   };
   const { options } = ts.parseJsonConfigFileContent({ ...config, files: [] }, ts.sys, ROOT);
-  const files = new Map(programs.map((program, index) => [join(ROOT, `test/docs/program-${index}.ts`), program]));
+  const files = new Map(programs.map((program, index) => [join(ROOT, `test/fast/docs/program-${index}.ts`), program]));
   const host = ts.createCompilerHost({ ...options, noEmit: true });
   const disk = { readFile: host.readFile.bind(host), fileExists: host.fileExists.bind(host) };
   host.getCurrentDirectory = () => ROOT;

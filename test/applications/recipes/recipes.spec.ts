@@ -64,7 +64,7 @@ describe.each(cases)('the recipe for $title', ({ application, recipe }) => {
 });
 
 it.each([
-  ['typeorm', 'test/embedded/leaf-id.spec.ts'],
+  ['typeorm', 'test/fast/embedded/leaf-id.spec.ts'],
   [LOWEST_TYPEORM, 'test/services/embedded/leaf-id.spec.ts'],
 ])('%s 0.3 passes %s', (typeorm, suite) => older.runSuites(typeorm, [suite]), LIMIT_MS);
 

@@ -1,4 +1,4 @@
-import { sqlFixture } from '../../contract/sql-stores';
+import { sqlFixture } from '../../support/contract/sql-stores';
 import { ensureBuilt } from '../../support/build';
 import { BuiltServers } from '../../support/servers/built-server';
 import type { DatabasePair } from '../../support/servers/database-pair';

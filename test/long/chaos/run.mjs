@@ -2,5 +2,5 @@
 import '../../../scripts/ensure-build.mjs';
 import { runTypescript } from '../../../scripts/run-typescript.mjs';
 
-const SOURCES = ['test/long/chaos', 'test/long/simulation', 'test/support', 'test/contract', 'libs', 'migrations'];
+const SOURCES = ['test/long/chaos', 'test/long/simulation', 'test/support', 'libs', 'migrations'];
 runTypescript('test/long/chaos/run', SOURCES, process.argv.slice(2));

@@ -6,8 +6,8 @@ import { EtcdWorkerStore } from '../../../libs/registry/src/stores/etcd/etcd-sto
 import { KubernetesClient } from '../../../libs/registry/src/stores/kubernetes/kubernetes-client';
 import { KubernetesWorkerStore } from '../../../libs/registry/src/stores/kubernetes/kubernetes-store';
 import { PLAIN } from '../../../libs/registry/src/stores/zookeeper/node-layout';
-import { raceForAll } from '../../contract/worker-registry.contract';
-import { openSession, zkStore } from '../../contract/zk-stores';
+import { raceForAll } from '../../support/contract/worker-registry.contract';
+import { openSession, zkStore } from '../../support/contract/zk-stores';
 import { KubernetesApi } from '../../support/fakes/kubernetes-api';
 import { startEtcd } from '../../support/servers/etcd';
 import { SERVER_HOSTS, SQLITE_HOST, WorkerTables } from '../../support/servers/worker-databases';

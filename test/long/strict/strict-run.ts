@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { parseDatabaseUrl } from '@leaf-ids/persistence';
-import { connect } from '../../contract/sql-stores';
+import { connect } from '../../support/contract/sql-stores';
 import { startMariadbPair } from '../../support/servers/mariadb-pair';
 import { startPostgresPair } from '../../support/servers/postgres-pair';
 import { type BuiltServer, BuiltServers } from '../../support/servers/built-server';

@@ -1,8 +1,8 @@
 import { SystemClock, type WorkerStore } from '@leaf-ids/core';
 import { systemRandom } from '@leaf-ids/core/internal';
 import { strategyOf } from '../../../libs/registry/src/strategies/strategies';
-import { workerRegistryContract } from '../../contract/worker-registry.contract';
-import { workerStoreContract } from '../../contract/worker-store.contract';
+import { workerRegistryContract } from '../../support/contract/worker-registry.contract';
+import { workerStoreContract } from '../../support/contract/worker-store.contract';
 import { failNextWrite } from '../../support/fakes/lost-answers';
 import { type EtcdServer, startEtcd } from '../../support/servers/etcd';
 

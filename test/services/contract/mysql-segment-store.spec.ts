@@ -1,12 +1,12 @@
 import { type MariadbServer, startMariadb } from '../../support/servers/mariadb';
-import { interleavedTagContract } from '../../contract/interleaved-tag.contract';
-import { olderVersionsContract } from '../../contract/older-versions.contract';
-import { lostHistoryContract } from '../../contract/lost-history.contract';
-import { day, periodContract } from '../../contract/period.contract';
-import { type DatabaseFixture, restoreContract } from '../../contract/restore.contract';
-import { segmentStoreContract } from '../../contract/segment-store.contract';
-import { databaseFixture, type SingleDatabaseFixture, sqlFixture, tagFixture } from '../../contract/sql-stores';
-import { tagStoreContract } from '../../contract/tag-store.contract';
+import { interleavedTagContract } from '../../support/contract/interleaved-tag.contract';
+import { olderVersionsContract } from '../../support/contract/older-versions.contract';
+import { lostHistoryContract } from '../../support/contract/lost-history.contract';
+import { day, periodContract } from '../../support/contract/period.contract';
+import { type DatabaseFixture, restoreContract } from '../../support/contract/restore.contract';
+import { segmentStoreContract } from '../../support/contract/segment-store.contract';
+import { databaseFixture, type SingleDatabaseFixture, sqlFixture, tagFixture } from '../../support/contract/sql-stores';
+import { tagStoreContract } from '../../support/contract/tag-store.contract';
 
 let server: MariadbServer;
 beforeAll(async () => (server = await startMariadb()));

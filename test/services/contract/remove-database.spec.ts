@@ -1,9 +1,14 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { moveTagsContract } from '../../contract/move-tags.contract';
-import { removeDatabaseContract } from '../../contract/remove-database.contract';
-import { failingFile, failingMysql, failingPostgres, type ThreeDatabases } from '../../contract/three-databases';
+import { moveTagsContract } from '../../support/contract/move-tags.contract';
+import { removeDatabaseContract } from '../../support/contract/remove-database.contract';
+import {
+  failingFile,
+  failingMysql,
+  failingPostgres,
+  type ThreeDatabases,
+} from '../../support/contract/three-databases';
 import { type MariadbServer, startMariadb } from '../../support/servers/mariadb';
 import { type PostgresServer, startPostgres } from '../../support/servers/postgres';
 

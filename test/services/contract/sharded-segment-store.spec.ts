@@ -4,10 +4,10 @@ import { join } from 'node:path';
 import { ShardRouter } from '@leaf-ids/persistence';
 import { type MariadbServer, startMariadb } from '../../support/servers/mariadb';
 import { type ShardedDatabases, shardedDatabases } from '../../support/servers/shards';
-import { periodContract } from '../../contract/period.contract';
-import { segmentStoreContract } from '../../contract/segment-store.contract';
-import { PATIENT, type SqlFixture, sqlFixture } from '../../contract/sql-stores';
-import { tagStoreContract, type TagStoreFixture } from '../../contract/tag-store.contract';
+import { periodContract } from '../../support/contract/period.contract';
+import { segmentStoreContract } from '../../support/contract/segment-store.contract';
+import { PATIENT, type SqlFixture, sqlFixture } from '../../support/contract/sql-stores';
+import { tagStoreContract, type TagStoreFixture } from '../../support/contract/tag-store.contract';
 
 let server: MariadbServer;
 beforeAll(async () => (server = await startMariadb()));

@@ -1,5 +1,5 @@
-import { sqlWorkerRegistryContract } from '../../contract/sql-worker-registry.contract';
-import { sqlWorkerStoreContract } from '../../contract/sql-worker-store.contract';
+import { sqlWorkerRegistryContract } from '../../support/contract/sql-worker-registry.contract';
+import { sqlWorkerStoreContract } from '../../support/contract/sql-worker-store.contract';
 import { SERVER_HOSTS } from '../../support/servers/worker-databases';
 
 sqlWorkerStoreContract(SERVER_HOSTS);

@@ -13,7 +13,7 @@ import { recovered } from '../../support/recovered';
 import { until } from '../../support/until';
 import { startZookeeper, type ZookeeperServer } from '../../support/servers/zookeeper';
 import { requireZookeeperClient } from '../../support/servers/zookeeper-client';
-import { type LossySession, NAME, openSession, removeTree, zkStore } from '../../contract/zk-stores';
+import { type LossySession, NAME, openSession, removeTree, zkStore } from '../../support/contract/zk-stores';
 
 const START = 1_700_000_000_000;
 

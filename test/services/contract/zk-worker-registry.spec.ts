@@ -2,8 +2,8 @@ import { PLAIN, SEQUENTIAL } from '../../../libs/registry/src/stores/zookeeper/n
 import type { ZookeeperSession } from '../../../libs/registry/src/stores/zookeeper/zookeeper-session';
 import { startZookeeper, type ZookeeperServer } from '../../support/servers/zookeeper';
 import { requireZookeeperClient } from '../../support/servers/zookeeper-client';
-import { workerRegistryContract } from '../../contract/worker-registry.contract';
-import { openSession, removeTree, zkStore } from '../../contract/zk-stores';
+import { workerRegistryContract } from '../../support/contract/worker-registry.contract';
+import { openSession, removeTree, zkStore } from '../../support/contract/zk-stores';
 
 let server: ZookeeperServer;
 let database: string;

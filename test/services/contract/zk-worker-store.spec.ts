@@ -6,8 +6,8 @@ import { ZookeeperFault, type ZookeeperFaultKind } from '../../../libs/registry/
 import type { ZookeeperWorkerStore } from '../../../libs/registry/src/stores/zookeeper/zookeeper-store';
 import { startZookeeper, type ZookeeperServer } from '../../support/servers/zookeeper';
 import { requireZookeeperClient } from '../../support/servers/zookeeper-client';
-import { workerStoreContract } from '../../contract/worker-store.contract';
-import { type LossySession, NAME, openSession, removeTree, zkStore } from '../../contract/zk-stores';
+import { workerStoreContract } from '../../support/contract/worker-store.contract';
+import { type LossySession, NAME, openSession, removeTree, zkStore } from '../../support/contract/zk-stores';
 
 const NOW = 1_700_000_000_000;
 const usedAt =

@@ -1,6 +1,6 @@
 import { DataSource } from 'typeorm';
 import { createSegmentStore, type DatabaseTarget, sharedTarget, parseDatabaseUrl } from '@leaf-ids/persistence';
-import { connect, connectAsServer, FAILOVER } from '../../contract/sql-stores';
+import { connect, connectAsServer, FAILOVER } from '../../support/contract/sql-stores';
 import { type MariadbServer, startMariadb } from '../../support/servers/mariadb';
 
 const TAG = 'leaf-segment-test';

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DataSource } from 'typeorm';
 import { createSegmentStore, sharedTarget, parseDatabaseUrl } from '@leaf-ids/persistence';
-import { connect, FAILOVER } from '../../contract/sql-stores';
+import { connect, FAILOVER } from '../../support/contract/sql-stores';
 import { startMariadb } from '../../support/servers/mariadb';
 import { startPostgres } from '../../support/servers/postgres';
 

@@ -1,6 +1,6 @@
 import { createSegmentStore, openDatabase, parseDatabaseUrl } from '@leaf-ids/persistence';
 import { systemRandom } from '@leaf-ids/core/internal';
-import { clock, connect, connectAsServer, FAILOVER } from '../../contract/sql-stores';
+import { clock, connect, connectAsServer, FAILOVER } from '../../support/contract/sql-stores';
 import { startMariadb } from '../../support/servers/mariadb';
 import { startPostgres } from '../../support/servers/postgres';
 import { until } from '../../support/until';

@@ -11,7 +11,7 @@ import {
   parseDatabaseUrl,
   type SqliteConnection,
 } from '@leaf-ids/persistence';
-import { connect, connectAsServer, FAILOVER } from '../../contract/sql-stores';
+import { connect, connectAsServer, FAILOVER } from '../../support/contract/sql-stores';
 import { makeDataDirectory, removeDataDirectory } from '../../support/servers/data-directory';
 import { startMariadb } from '../../support/servers/mariadb';
 import { startPostgres } from '../../support/servers/postgres';

@@ -2,7 +2,7 @@ import { DataSource } from 'typeorm';
 import { type Allocation, LeafError } from '@leaf-ids/core';
 import { createSegmentStore, createTagStore, sharedTarget, parseDatabaseUrl } from '@leaf-ids/persistence';
 import { MYSQL_WORKERS } from '../../../libs/persistence/src/dialects/mysql-statements';
-import { connect, FAILOVER } from '../../contract/sql-stores';
+import { connect, FAILOVER } from '../../support/contract/sql-stores';
 import { type MariadbServer, startMariadb } from '../../support/servers/mariadb';
 import { type PostgresServer, startPostgres } from '../../support/servers/postgres';
 

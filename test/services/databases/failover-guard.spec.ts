@@ -8,7 +8,7 @@ import {
   parseDatabaseUrl,
   SqlWorkerStore,
 } from '@leaf-ids/persistence';
-import { connect, FAILOVER, lazily } from '../../contract/sql-stores';
+import { connect, FAILOVER, lazily } from '../../support/contract/sql-stores';
 import { startMariadb } from '../../support/servers/mariadb';
 import { startPostgres } from '../../support/servers/postgres';
 import type { PrivateServer } from '../../support/servers/private-server';

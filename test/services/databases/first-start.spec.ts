@@ -9,7 +9,7 @@ import {
   SqlWorkerStore,
 } from '@leaf-ids/persistence';
 import { migrations } from '@leaf-ids/migrations';
-import { clock, connect, FAILOVER, lazily } from '../../contract/sql-stores';
+import { clock, connect, FAILOVER, lazily } from '../../support/contract/sql-stores';
 import { startMariadb } from '../../support/servers/mariadb';
 import { startPostgres } from '../../support/servers/postgres';
 import type { PrivateServer } from '../../support/servers/private-server';

@@ -5,7 +5,7 @@ import { DEFAULT_LIMITS } from '../../../libs/persistence/src/connections/connec
 import { dataSourceOptions } from '../../../libs/persistence/src/database/open-database';
 import { DIALECTS } from '../../../libs/persistence/src/dialects/dialects';
 import { migrate, MigrationsLocked } from '../../../libs/persistence/src/schema/migrate';
-import { connect, FAILOVER } from '../../contract/sql-stores';
+import { connect, FAILOVER } from '../../support/contract/sql-stores';
 import { startMariadb } from '../../support/servers/mariadb';
 import { startPostgres } from '../../support/servers/postgres';
 

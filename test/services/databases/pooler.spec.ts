@@ -1,5 +1,5 @@
 import { createSegmentStore, createTagStore, parseDatabaseUrl } from '@leaf-ids/persistence';
-import { connect, connectAsServer, FAILOVER } from '../../contract/sql-stores';
+import { connect, connectAsServer, FAILOVER } from '../../support/contract/sql-stores';
 import { type PgbouncerServer, startPgbouncer } from '../../support/servers/pgbouncer';
 import { type PostgresServer, startPostgres } from '../../support/servers/postgres';
 

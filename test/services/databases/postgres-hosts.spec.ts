@@ -1,7 +1,7 @@
 import { SystemClock } from '@leaf-ids/core';
 import { systemRandom } from '@leaf-ids/core/internal';
 import { createSegmentStore, type LeafDataSource, openDatabase, parseDatabaseUrl } from '@leaf-ids/persistence';
-import { connect, FAILOVER, PATIENT } from '../../contract/sql-stores';
+import { connect, FAILOVER, PATIENT } from '../../support/contract/sql-stores';
 import { freePort } from '../../support/free-port';
 import type { PostgresServer } from '../../support/servers/postgres';
 import { type PostgresPair, startPostgresPair } from '../../support/servers/postgres-pair';

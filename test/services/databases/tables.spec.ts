@@ -1,5 +1,5 @@
 import { parseDatabaseUrl } from '@leaf-ids/persistence';
-import { connect } from '../../contract/sql-stores';
+import { connect } from '../../support/contract/sql-stores';
 import { type MariadbServer, startMariadb } from '../../support/servers/mariadb';
 import { type PostgresServer, startPostgres } from '../../support/servers/postgres';
 

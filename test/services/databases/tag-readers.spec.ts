@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { LeafError } from '@leaf-ids/core';
-import { tagFixture } from '../../contract/sql-stores';
-import type { TagStoreFixture } from '../../contract/tag-store.contract';
+import { tagFixture } from '../../support/contract/sql-stores';
+import type { TagStoreFixture } from '../../support/contract/tag-store.contract';
 import { type MariadbServer, startMariadb } from '../../support/servers/mariadb';
 
 const READERS = 900;

@@ -2,7 +2,7 @@ import { chown, copyFile, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseDatabaseUrl } from '@leaf-ids/persistence';
-import { connect } from '../../contract/sql-stores';
+import { connect } from '../../support/contract/sql-stores';
 import { startMariadb } from '../../support/servers/mariadb';
 import { type PostgresServer, startPostgres } from '../../support/servers/postgres';
 import type { PrivateServer } from '../../support/servers/private-server';

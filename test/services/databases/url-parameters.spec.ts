@@ -4,7 +4,7 @@ import { once } from 'node:events';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createSegmentStore, createTagStore, parseDatabaseUrl } from '@leaf-ids/persistence';
-import { connect, FAILOVER } from '../../contract/sql-stores';
+import { connect, FAILOVER } from '../../support/contract/sql-stores';
 import { startMariadb } from '../../support/servers/mariadb';
 import { startPgbouncer } from '../../support/servers/pgbouncer';
 import { type PostgresServer, startPostgres } from '../../support/servers/postgres';

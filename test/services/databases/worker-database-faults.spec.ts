@@ -1,6 +1,6 @@
 import { LeafError, type WorkerRecord } from '@leaf-ids/core';
 import { FIXED_WORKERS, type LeafDataSource, parseDatabaseUrl, SqlWorkerStore } from '@leaf-ids/persistence';
-import { connect, lazily } from '../../contract/sql-stores';
+import { connect, lazily } from '../../support/contract/sql-stores';
 import { startMariadb } from '../../support/servers/mariadb';
 import { startPostgres } from '../../support/servers/postgres';
 import type { PrivateServer } from '../../support/servers/private-server';

@@ -1,7 +1,7 @@
-import { formatsContract } from '../../embedded/leaf-id-formats.contract';
-import { subscriberContract } from '../../embedded/leaf-id-subscriber.contract';
-import { treesContract } from '../../embedded/leaf-id-trees.contract';
-import { upsertContract } from '../../embedded/leaf-id-upsert.contract';
+import { formatsContract } from '../../support/contract/leaf-id-formats.contract';
+import { subscriberContract } from '../../support/contract/leaf-id-subscriber.contract';
+import { treesContract } from '../../support/contract/leaf-id-trees.contract';
+import { upsertContract } from '../../support/contract/leaf-id-upsert.contract';
 import { SERVERS } from '../../support/servers/orm-databases';
 
 describe('keys', () => subscriberContract(['MariaDB', 'PostgreSQL']));

@@ -25,7 +25,7 @@ class Application {
   private readonly closed: Promise<unknown>;
 
   constructor(database: string) {
-    const fixture = join(ROOT, 'test/fixtures/embedded-application.mjs');
+    const fixture = join(ROOT, 'test/support/fixtures/embedded-application.mjs');
     const options = JSON.stringify({ database, tags: ['order'], snowflake: {} });
     this.child = launch({ command: [process.execPath, fixture, options], env: {} });
     this.closed = once(this.child, 'close');

@@ -1,6 +1,6 @@
 import { createSegmentStore, FIRST_TAG, openDatabase, parseDatabaseUrl } from '@leaf-ids/persistence';
 import { systemRandom } from '@leaf-ids/core/internal';
-import { clock, FAILOVER } from '../../contract/sql-stores';
+import { clock, FAILOVER } from '../../support/contract/sql-stores';
 import { startMariadb } from '../../support/servers/mariadb';
 import { TcpProxy } from '../../support/http/tcp-proxy';
 import { until } from '../../support/until';

@@ -1,7 +1,7 @@
 import { MAX_RANGE_SIZE, sizeOf } from '@leaf-ids/core';
 import { DEFAULT_SEGMENT_OPTIONS, SegmentIdGenerator, systemRandom } from '@leaf-ids/core/internal';
 import { createSegmentStore, createTagStore, parseDatabaseUrl } from '@leaf-ids/persistence';
-import { clock, connect } from '../../contract/sql-stores';
+import { clock, connect } from '../../support/contract/sql-stores';
 import { startMariadbPair } from '../../support/servers/mariadb-pair';
 import { startPostgresPair } from '../../support/servers/postgres-pair';
 import type { DatabasePair } from '../../support/servers/database-pair';

@@ -7,8 +7,8 @@ import {
   systemRandom,
 } from '@leaf-ids/core/internal';
 import { createSegmentStore, parseDatabaseUrl } from '@leaf-ids/persistence';
-import { clock, connectAsServer, FAILOVER, sqlFixture } from '../../contract/sql-stores';
-import type { SegmentStoreFixture } from '../../contract/segment-store.contract';
+import { clock, connectAsServer, FAILOVER, sqlFixture } from '../../support/contract/sql-stores';
+import type { SegmentStoreFixture } from '../../support/contract/segment-store.contract';
 import { closeAll } from '../../support/close-all';
 import { codeOf } from '../../support/servers/failover-world';
 import { startMariadb } from '../../support/servers/mariadb';

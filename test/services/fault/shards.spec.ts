@@ -10,7 +10,7 @@ import {
   systemRandom,
 } from '@leaf-ids/core/internal';
 import { ShardRouter } from '@leaf-ids/persistence';
-import { clock, sqlFixture, type SqlFixture } from '../../contract/sql-stores';
+import { clock, sqlFixture, type SqlFixture } from '../../support/contract/sql-stores';
 import { type MariadbServer, startMariadb } from '../../support/servers/mariadb';
 import { type ShardedDatabases, shardedDatabases } from '../../support/servers/shards';
 import { TcpProxy } from '../../support/http/tcp-proxy';

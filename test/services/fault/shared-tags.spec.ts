@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import type { IdRange } from '@leaf-ids/core';
 import { DEFAULT_SEGMENT_OPTIONS, SegmentIdGenerator, systemRandom } from '@leaf-ids/core/internal';
 import { parseDatabaseUrl, ShardRouter } from '@leaf-ids/persistence';
-import { clock, connect } from '../../contract/sql-stores';
+import { clock, connect } from '../../support/contract/sql-stores';
 import { type MariadbServer, startMariadb } from '../../support/servers/mariadb';
 import { type ShardedDatabases, shardedDatabases } from '../../support/servers/shards';
 import { until } from '../../support/until';

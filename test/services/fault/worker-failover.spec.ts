@@ -1,7 +1,7 @@
 import { LeafError } from '@leaf-ids/core';
 import { FakeClock } from '@leaf-ids/core/testing';
 import { FIXED_WORKERS, parseDatabaseUrl, POOL_WORKERS, SqlWorkerStore } from '@leaf-ids/persistence';
-import { connect, lazily } from '../../contract/sql-stores';
+import { connect, lazily } from '../../support/contract/sql-stores';
 import type { DatabasePair } from '../../support/servers/database-pair';
 import { startMariadbPair } from '../../support/servers/mariadb-pair';
 import { startPostgresPair } from '../../support/servers/postgres-pair';

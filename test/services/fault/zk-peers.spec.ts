@@ -1,6 +1,6 @@
 import type { Instance } from '@leaf-ids/core';
 import { FakeClock } from '@leaf-ids/core/testing';
-import { type LossySession, NAME, openSession, zkStore } from '../../contract/zk-stores';
+import { type LossySession, NAME, openSession, zkStore } from '../../support/contract/zk-stores';
 import { PLAIN, SEQUENTIAL } from '../../../libs/registry/src/stores/zookeeper/node-layout';
 import { parseZookeeperAuth } from '../../../libs/registry/src/stores/zookeeper/zookeeper-address';
 import type { ZookeeperSessionOptions } from '../../../libs/registry/src/stores/zookeeper/zookeeper-session';

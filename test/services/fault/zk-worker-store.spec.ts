@@ -6,7 +6,7 @@ import type {
   ZookeeperSessionOptions,
 } from '../../../libs/registry/src/stores/zookeeper/zookeeper-session';
 import type { ZookeeperWorkerStore } from '../../../libs/registry/src/stores/zookeeper/zookeeper-store';
-import { NAME, openSession, zkStore } from '../../contract/zk-stores';
+import { NAME, openSession, zkStore } from '../../support/contract/zk-stores';
 import { freePort } from '../../support/free-port';
 import { recovered } from '../../support/recovered';
 import { TcpProxy } from '../../support/http/tcp-proxy';

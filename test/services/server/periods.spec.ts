@@ -2,7 +2,7 @@ import { LeafClient } from '@leaf-ids/client';
 import { idsOf, PeriodFormat } from '@leaf-ids/core';
 import { PeriodCalendar } from '@leaf-ids/core/internal';
 import { createTagStore, parseDatabaseUrl } from '@leaf-ids/persistence';
-import { connect } from '../../contract/sql-stores';
+import { connect } from '../../support/contract/sql-stores';
 import { admin, ADMIN_TOKEN } from '../../support/http/admin';
 import { call, json } from '../../support/http/http';
 import { startMariadb } from '../../support/servers/mariadb';

@@ -1,6 +1,6 @@
 import { LeafClient } from '@leaf-ids/client';
 import { parseDatabaseUrl } from '@leaf-ids/persistence';
-import { connect } from '../../contract/sql-stores';
+import { connect } from '../../support/contract/sql-stores';
 import { call, json, text } from '../../support/http/http';
 import { startTestServer, type TestServer } from '../../support/servers/server';
 import { type PostgresServer, startPostgres } from '../../support/servers/postgres';

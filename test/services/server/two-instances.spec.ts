@@ -1,5 +1,5 @@
 import { parseDatabaseUrl } from '@leaf-ids/persistence';
-import { connect } from '../../contract/sql-stores';
+import { connect } from '../../support/contract/sql-stores';
 import { call, json, text } from '../../support/http/http';
 import { type MariadbServer, startMariadb } from '../../support/servers/mariadb';
 import { ready, SHORT_HORIZON } from '../../support/servers/readiness';

@@ -1,6 +1,6 @@
 import type { StoredWorker } from '@leaf-ids/core';
 import { FakeClock } from '@leaf-ids/core/testing';
-import { openSession, zkStore } from '../../contract/zk-stores';
+import { openSession, zkStore } from '../../support/contract/zk-stores';
 import { PLAIN, SEQUENTIAL } from '../../../libs/registry/src/stores/zookeeper/node-layout';
 import type { ZookeeperWorkerStore } from '../../../libs/registry/src/stores/zookeeper/zookeeper-store';
 import { WorkerProcess } from '../../support/servers/worker-processes';

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { type Allocation, type IdRange, LeafError, type SegmentStore } from '@leaf-ids/core';
 import { DEFAULT_SEGMENT_OPTIONS, SegmentIdGenerator, systemRandom } from '@leaf-ids/core/internal';
 import { createSegmentStore, type DatabaseTarget, parseDatabaseUrl } from '@leaf-ids/persistence';
-import { clock, connect, sqlFixture } from '../../contract/sql-stores';
+import { clock, connect, sqlFixture } from '../contract/sql-stores';
 import type { PrivateServer } from './private-server';
 import { TcpProxy } from '../http/tcp-proxy';
 import { until } from '../until';

@@ -7,7 +7,7 @@ import type { LeasedRegistryOptions } from '@leaf-ids/registry';
 import { ROOT } from '../build';
 import { until } from '../until';
 
-const FIXTURE = join(ROOT, 'test/fixtures/lease-holder.mjs');
+const FIXTURE = join(ROOT, 'test/support/fixtures/lease-holder.mjs');
 
 export interface LeaseHolderOptions {
   readonly registry: Omit<LeasedRegistryOptions, 'layout'>;

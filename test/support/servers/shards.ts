@@ -9,7 +9,7 @@ import {
   Shards,
 } from '@leaf-ids/persistence';
 import { DEFAULT_LIMITS } from '../../../libs/persistence/src/connections/connection-limits';
-import { clock, FAILOVER } from '../../contract/sql-stores';
+import { clock, FAILOVER } from '../contract/sql-stores';
 
 export interface ShardedDatabases {
   readonly shards: Shards;

@@ -8,7 +8,7 @@ import {
   SqlWorkerStore,
   type WorkerTable,
 } from '@leaf-ids/persistence';
-import { connect, lazily } from '../../contract/sql-stores';
+import { connect, lazily } from '../contract/sql-stores';
 import { startMariadb } from './mariadb';
 import { startPostgres } from './postgres';
 

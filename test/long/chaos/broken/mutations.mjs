@@ -73,7 +73,7 @@ export const MUTATIONS = [
         replace: 'const current = undefined as StoredWorker | undefined;',
       },
     ],
-    prove: ['jest', 'test/contract/kubernetes-workers.spec.ts', '-t', 'whose answer was lost'],
+    prove: ['jest', 'test/fast/contract/kubernetes-workers.spec.ts', '-t', 'whose answer was lost'],
     sign: /● .*recognizes a write whose answer was lost, and does not write it again/,
   },
   {
@@ -85,7 +85,7 @@ export const MUTATIONS = [
         replace: "return { ...(uid === '' && { uid }), resourceVersion: resourceVersion ?? '1' };",
       },
     ],
-    prove: ['jest', 'test/contract/kubernetes-workers.spec.ts', '-t', 'that was deleted'],
+    prove: ['jest', 'test/fast/contract/kubernetes-workers.spec.ts', '-t', 'that was deleted'],
     sign: /● .*does not create a Lease again that was deleted/,
   },
   {
@@ -109,7 +109,7 @@ export const MUTATIONS = [
         replace: "if (record.state === 'lost') return",
       },
     ],
-    prove: ['jest', 'test/contract/worker-file.spec.ts', '-t', 'after a graceful stop'],
+    prove: ['jest', 'test/fast/contract/worker-file.spec.ts', '-t', 'after a graceful stop'],
     sign: /● .*does not start from the file after a graceful stop/,
   },
   {
@@ -121,7 +121,7 @@ export const MUTATIONS = [
         replace: 'if (lock !== undefined) return;',
       },
     ],
-    prove: ['jest', 'test/contract/worker-file.spec.ts', '-t', 'refuses to be written once its directory was'],
+    prove: ['jest', 'test/fast/contract/worker-file.spec.ts', '-t', 'refuses to be written once its directory was'],
     sign: /● .*refuses to be written once its directory was replaced/,
   },
   {
@@ -149,7 +149,7 @@ export const MUTATIONS = [
         replace: 'if (from > 0n) return;',
       },
     ],
-    prove: ['jest', 'test/property/double-buffer.spec.ts', '-t', 'even when the storage goes backwards'],
+    prove: ['jest', 'test/fast/property/double-buffer.spec.ts', '-t', 'even when the storage goes backwards'],
     sign: /● .*never issues an ID twice, even when the storage goes backwards/,
   },
   {
@@ -161,7 +161,7 @@ export const MUTATIONS = [
         replace: 'const isLost = isBehind;',
       },
     ],
-    prove: ['jest', 'test/contract/sqlite-segment-store.spec.ts', '-t', 'no server repeats'],
+    prove: ['jest', 'test/fast/contract/sqlite-segment-store.spec.ts', '-t', 'no server repeats'],
     sign: /● .*no server repeats what another one has issued/,
   },
   {

@@ -153,7 +153,7 @@ describe('PeriodFormat', () => {
     expect(() => new PeriodFormat({ reset, pattern, digits: 5 })).toThrow('{seq:5}');
     expect(() => new PeriodFormat({ reset, pattern, prefix: 'INV' })).toThrow('{prefix}');
     expect(() => new PeriodFormat({ reset, width: 5 } as never)).toThrow(
-      'unknown option width; the options are reset, pattern, prefix, digits',
+      'width is not an option; the options are reset, pattern, prefix, digits',
     );
     expect(() => new PeriodFormat({ reset: 'hourly' } as never)).toThrow('reset must be "daily"');
   });

@@ -1,0 +1,153 @@
+import { cp, mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { ROOT } from '../../support/build';
+import { command, type Manifest, manifestOf, writeJson } from '../../support/packages';
+
+const CHANGELOG =
+  '# Changes\n\n## 1.1.0 (unreleased)\n\n- **A thing** that is new.\n\n### Details\n\nMore.\n\n## 1.0.0\n\nOld.\n';
+
+describe('npm run release', () => {
+  let directory: string;
+
+  /** A repository of two packages, one of which needs the other. */
+  beforeEach(async () => {
+    directory = await mkdtemp(join(tmpdir(), 'leaf-release-'));
+    for (const folder of ['scripts', 'deploy', 'libs/a', 'libs/b', 'examples/one']) {
+      await mkdir(join(directory, folder), { recursive: true });
+    }
+    await cp(join(ROOT, 'scripts/release.mjs'), join(directory, 'scripts/release.mjs'));
+    await writeFile(join(directory, 'CHANGELOG.md'), CHANGELOG);
+    await writeFile(join(directory, 'deploy/compose.yaml'), 'image: leaf-server:1.0.0\n');
+    await writeFile(join(directory, 'deploy/Chart.yaml'), 'apiVersion: v2\nversion: 1.0.0\nappVersion: 1.0.0\n');
+    await writeJson(join(directory, 'package.json'), {
+      name: 'all',
+      version: '1.0.0',
+      private: true,
+      workspaces: ['libs/*'],
+    });
+    await writeJson(join(directory, 'libs/a/package.json'), { name: '@own/a', version: '1.0.0' });
+    await writeJson(join(directory, 'libs/b/package.json'), {
+      name: '@own/b',
+      version: '1.0.0',
+      dependencies: { '@own/a': '^1.0.0' },
+    });
+    const dependencies = { '@own/b': '^1.0.0', other: '^1.0.0' };
+    await writeJson(join(directory, 'examples/one/package.json'), {
+      name: 'one',
+      version: '5.0.0',
+      private: true,
+      dependencies,
+    });
+    await writeJson(join(directory, 'package-lock.json'), { name: 'all', lockfileVersion: 3, packages: {} });
+    await git('init', '--quiet');
+    await git('remote', 'add', 'origin', 'git@github.com:owner/leaf.git');
+    await git('config', 'user.name', 'test');
+    await git('config', 'user.email', 'test@example.org');
+    await commitAll();
+  });
+  afterEach(() => rm(directory, { recursive: true, force: true }));
+
+  function git(...args: string[]): Promise<string> {
+    return command('git', args, directory);
+  }
+
+  async function commitAll(): Promise<void> {
+    await git('add', '--all');
+    await git('commit', '--quiet', '--message', 'State');
+  }
+
+  function release(...args: string[]): Promise<string> {
+    return command('node', ['scripts/release.mjs', ...args], directory);
+  }
+
+  function manifest(folder: string): Promise<Manifest> {
+    return manifestOf(join(directory, folder));
+  }
+
+  it('dates the section, sets the version everywhere, commits and tags', async () => {
+    await release('1.1.0');
+
+    const changelog = await readFile(join(directory, 'CHANGELOG.md'), 'utf8');
+    expect(changelog).toMatch(/^## 1\.1\.0 \(\d{4}-\d\d-\d\d\)$/m);
+    expect(changelog.replace(/\(\d{4}-\d\d-\d\d\)/, '(unreleased)')).toBe(CHANGELOG);
+    for (const folder of ['.', 'libs/a', 'libs/b']) expect(await manifest(folder)).toMatchObject({ version: '1.1.0' });
+    expect(await manifest('libs/b')).toMatchObject({ dependencies: { '@own/a': '~1.1.0' } });
+    expect(await manifest('examples/one')).toMatchObject({
+      version: '5.0.0',
+      dependencies: { '@own/b': '~1.1.0', other: '^1.0.0' },
+    });
+    expect(await readFile(join(directory, 'deploy/compose.yaml'), 'utf8')).toBe('image: leaf-server:1.1.0\n');
+    const chart = await readFile(join(directory, 'deploy/Chart.yaml'), 'utf8');
+    expect(chart).toBe('apiVersion: v2\nversion: 1.1.0\nappVersion: 1.1.0\n');
+    expect(await readFile(join(directory, 'package-lock.json'), 'utf8')).toContain('"@own/a": "~1.1.0"');
+
+    expect(await git('status', '--porcelain')).toBe('');
+    expect(await git('log', '-1', '--format=%s')).toBe('Release 1.1.0\n');
+    expect(await git('tag', '--list', '--format=%(refname:short)\n%(contents)')).toBe(
+      'v1.1.0\nv1.1.0\n\n- **A thing** that is new.\n\n### Details\n\nMore.\n',
+    );
+  });
+
+  it.each(['git@github.com:owner/leaf.git', 'https://github.com/owner/leaf', 'ssh://git@github.com/owner/leaf.git'])(
+    'writes the address of the repository %s to the manifests of the packages',
+    async (remote) => {
+      await git('remote', 'set-url', 'origin', remote);
+      await release('1.1.0');
+      expect(await manifest('libs/b')).toMatchObject({
+        repository: { type: 'git', url: 'git+https://github.com/owner/leaf.git', directory: 'libs/b' },
+        bugs: { url: 'https://github.com/owner/leaf/issues' },
+        homepage: 'https://github.com/owner/leaf/tree/main/libs/b#readme',
+      });
+      for (const folder of ['.', 'examples/one']) expect(await manifest(folder)).not.toHaveProperty('repository');
+    },
+  );
+
+  it('links the pages that the READMEs of packages name to the version', async () => {
+    const readme = join(directory, 'libs/b/README.md');
+    await writeFile(readme, 'See `docs/a.md#b`, `examples/one` and `leaf`.\n');
+    await commitAll();
+    await release('1.1.0');
+    const links = (version: string): string => {
+      const url = `https://github.com/owner/leaf/blob/v${version}`;
+      return `See [\`docs/a.md#b\`](${url}/docs/a.md#b), [\`examples/one\`](${url}/examples/one) and \`leaf\`.\n`;
+    };
+    expect(await readFile(readme, 'utf8')).toBe(links('1.1.0'));
+    const changelog = await readFile(join(directory, 'CHANGELOG.md'), 'utf8');
+    await writeFile(join(directory, 'CHANGELOG.md'), `${changelog}\n## 1.2.0 (unreleased)\n\nMore.\n`);
+    await commitAll();
+    await release('1.2.0');
+    expect(await readFile(readme, 'utf8')).toBe(links('1.2.0'));
+  });
+
+  it.each(['/srv/leaf', '../leaf.git', undefined])(
+    'refuses the remote %s, which packages cannot name',
+    async (remote) => {
+      await (remote === undefined ? git('remote', 'remove', 'origin') : git('remote', 'set-url', 'origin', remote));
+      await expect(release('1.1.0')).rejects.toThrow('The git remote origin is not the address of a repository');
+      expect(await git('tag', '--list')).toBe('');
+    },
+  );
+
+  it('changes nothing by a dry run, and shows what it would change', async () => {
+    const output = await release('1.1.0', '--dry-run');
+    expect(output).toContain('- **A thing** that is new.');
+    for (const file of ['CHANGELOG.md', 'libs/b/package.json', 'deploy/compose.yaml']) expect(output).toContain(file);
+    expect(await git('status', '--porcelain')).toBe('');
+    expect(await git('tag', '--list')).toBe('');
+  });
+
+  it('refuses an invalid version, a missing section, an existing tag, and a tree with changes', async () => {
+    await expect(release('next')).rejects.toThrow('Usage: npm run release');
+    await expect(release('1.2.0')).rejects.toThrow('CHANGELOG.md has no section "## 1.2.0 (unreleased)"');
+    await git('tag', 'v1.1.0');
+    await expect(release('1.1.0')).rejects.toThrow('The tag v1.1.0 already exists');
+    await git('tag', '--delete', 'v1.1.0');
+    await writeFile(join(directory, 'deploy/compose.yaml'), 'image: other\n');
+    await expect(release('1.1.0')).rejects.toThrow('There are uncommitted changes');
+    await writeFile(join(directory, 'CHANGELOG.md'), '## 1.1.0 (unreleased)\n\n## 1.0.0\n');
+    await commitAll();
+    await expect(release('1.1.0')).rejects.toThrow('is empty');
+    expect(await git('tag', '--list')).toBe('');
+  });
+});

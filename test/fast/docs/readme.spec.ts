@@ -1,0 +1,62 @@
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { Logger } from '@nestjs/common';
+import { ROOT } from '../../support/build';
+import { blocksOf, evaluate, readPage } from '../../support/pages';
+import { typeErrors } from '../../support/type-errors';
+
+const readme = readPage('README.md');
+
+describe('README', () => {
+  let directory: string;
+  const home = process.cwd();
+
+  beforeAll(() => {
+    Logger.overrideLogger(false);
+  });
+  beforeEach(() => {
+    directory = mkdtempSync(join(tmpdir(), 'leaf-readme-'));
+    process.chdir(directory);
+  });
+
+  afterEach(() => {
+    process.chdir(home);
+    rmSync(directory, { recursive: true });
+  });
+
+  it('has scripts behind its commands', () => {
+    const { version, scripts, bin } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')) as {
+      version: string;
+      scripts: Record<string, string>;
+      bin: Record<string, string>;
+    };
+    expect(blocksOf(readme, 'sh')[0]).toBe('npm ci && npm start\n');
+    expect(Object.keys(scripts)).toEqual(expect.arrayContaining(['start', 'test', 'check', 'build', 'pack']));
+    expect(readme).toContain(bin['leaf-server']);
+    expect(readme).toContain(`Version ${version} `);
+    expect(readme.split('\n').length).toBeLessThanOrEqual(130);
+  });
+
+  it('gives figures of speed that bench/README.md has', () => {
+    const [, rate = '', ratio = ''] = /issued ([\d,]+) segment IDs per second [^:]*: ([\d.]+) of/.exec(readme) ?? [];
+    const bench = readPage('bench/README.md');
+    expect(bench).toMatch(new RegExp(`That run reached [^.]* and ${rate} segment IDs per second`));
+    expect(bench).toMatch(new RegExp(`^\\| one segment ID .*\\| +${ratio} \\|$`, 'm'));
+  });
+
+  it('shows a program that compiles', () => {
+    const program = blocksOf(readme, 'ts')[0]!;
+    const broken = program.replace('service.snowflake()', 'service.snowflakes()');
+    const [errors, errorsOfBroken] = typeErrors([program, broken]);
+    expect(errors).toEqual([]);
+    expect(errorsOfBroken).toHaveLength(1);
+  });
+
+  it('shows a program that runs', async () => {
+    const log = jest.fn();
+    const program = evaluate(blocksOf(readme, 'ts')[0]!, { console: { log } }) as { main(): Promise<void> };
+    await program.main();
+    expect(log.mock.calls).toEqual([[1n, expect.any(BigInt)]]);
+  });
+});

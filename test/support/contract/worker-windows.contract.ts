@@ -1,0 +1,56 @@
+import { WorkerWindows } from '@leaf-ids/core/internal';
+import type { WorkerProcess, WorkerWorld } from '../servers/worker-processes';
+
+const MINUTE = 60_000;
+const SERVER = { ip: '10.0.0.7', port: 8080 };
+/** Each store has to keep them whole: 127 characters, and one that is longer when it is encoded. */
+const NAMES = ['x'.repeat(127), 'Zürich [eu]:8080 | 漢字', '10.0.0.7'];
+const lease = (number: number): string => number.toString(16).padStart(32, '0');
+
+/** Contract of {@link WorkerWindows} on every store of a pool. */
+export function workerWindowsContract(world: WorkerWorld): void {
+  const windowsOf = ({ registry, clock }: WorkerProcess): WorkerWindows =>
+    new WorkerWindows(registry, SERVER, clock, 768);
+
+  it('gives windows, and finds them again by another server', async () => {
+    const [first, second] = [await world.started(0), await world.started(1)];
+    await world.clock.advance(1);
+    for (const [number, name] of NAMES.entries()) {
+      const { window } = await windowsOf(first).issue(lease(number), name, MINUTE);
+      expect(name.startsWith(window.holder)).toBe(true);
+      expect(await windowsOf(second).issue(lease(number), name, MINUTE)).toEqual({ window, isNew: false });
+    }
+    const workers = (await windowsOf(second).list()).map(({ workerId }) => workerId);
+    expect(new Set([...workers, first.claim.workerId, second.claim.workerId]).size).toBe(NAMES.length + 2);
+  });
+
+  it('extends and releases a window by servers in turn', async () => {
+    const servers = [windowsOf(await world.started(0)), windowsOf(await world.started(1))] as const;
+    await world.clock.advance(1);
+    const { window } = await servers[0].issue(lease(7), 'billing', MINUTE);
+    for (let turn = 0; turn < 6; turn++) {
+      await world.clock.advance(MINUTE / 2);
+      const extended = await servers[turn % 2]!.extend(lease(7), MINUTE);
+      expect(extended).toEqual({ ...window, until: world.clock.now() + MINUTE });
+    }
+    await servers[1].release(lease(7), world.clock.now());
+    for (const server of servers) {
+      await expect(server.extend(lease(7), MINUTE)).rejects.toMatchObject({ code: 'LEAF_LEASE_NOT_FOUND' });
+    }
+    await world.clock.advance(1);
+    const next = await servers[0].issue(lease(8), 'billing', MINUTE);
+    // The worker ID that is free comes before those that nobody has had.
+    expect(next.window).toMatchObject({ workerId: window.workerId, from: world.clock.now() });
+  });
+
+  it('two servers that acquire for one lease at the same time answer with one worker', async () => {
+    const servers = [windowsOf(await world.started(0)), windowsOf(await world.started(1))] as const;
+    await world.clock.advance(1);
+    for (let round = 0; round < 5; round++) {
+      const both = await Promise.allSettled(servers.map((server) => server.issue(lease(round), 'billing', MINUTE)));
+      const answers = both.flatMap((each) => (each.status === 'fulfilled' ? [each.value.window.workerId] : []));
+      const { window } = await servers[0].issue(lease(round), 'billing', MINUTE);
+      expect(new Set([...answers, window.workerId]).size).toBe(1);
+    }
+  });
+}
