@@ -15,7 +15,7 @@ const COLUMNS = [
 
 /**
  * Settings of a tag. `max_step`: the largest dynamic step. `last_id`: the last ID that may be issued. `ordering`:
- * `strict`, or NULL. `reset_every`: `daily`, `monthly`, `yearly`, or NULL; `time_zone`: the IANA zone of that calendar.
+ * `strict`, or NULL. `reset_every`: how often the tag restarts, such as `daily`, or NULL; `time_zone`: the IANA zone of that calendar.
  * `interleave_…`: this database allocates the blocks of `interleave_block` IDs whose number modulo `interleave_of`
  * equals `interleave_remainder`; NULL if it allocates all blocks.
  */

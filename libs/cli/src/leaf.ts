@@ -1,5 +1,5 @@
 import { type Command, Option } from 'commander';
-import { LeafError, MAX_BATCH_SIZE, MAX_RANGE_SIZE, type TagOrder } from '@leaf-ids/core';
+import { LeafError, MAX_BATCH_SIZE, MAX_RANGE_SIZE, type TagOrder, type TagReset } from '@leaf-ids/core';
 import {
   codeOf,
   DEFAULT_STEP,
@@ -16,6 +16,7 @@ import {
   countOption,
   DEFAULT_URL,
   id,
+  reset,
   targetOf,
   tokenOf,
   whole,
@@ -163,6 +164,8 @@ interface NewTagOptions {
   readonly from?: bigint;
   readonly max?: bigint;
   readonly order?: TagOrder;
+  readonly reset?: TagReset;
+  readonly zone?: string;
   readonly description?: string;
 }
 
@@ -194,6 +197,8 @@ function addTagCommands(program: Command, perform: Perform): void {
     .option('--from <id>', 'first ID (default: 1, or the first unused ID of a deleted tag of this name)', id)
     .option('--max <id>', 'last ID', id)
     .addOption(new Option('--order <order>', 'strict: IDs ascend over all servers').choices(ORDERS))
+    .option('--reset <period>', 'restart each period: daily, weekly, monthly, quarterly, yearly or fiscal:MM-DD', reset)
+    .option('--zone <zone>', 'time zone for --reset, such as Europe/Berlin (default: UTC)')
     .option('--description <text>', 'what the tag is for')
     .action((tag: string, { step, from, ...settings }: NewTagOptions) => {
       const created = { tag, step, ...(from === undefined ? {} : { maxId: from }), ...settings };

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { type Command, InvalidArgumentError, Option } from 'commander';
-import { LeafError, MAX_ID } from '@leaf-ids/core';
-import { messageOf } from '@leaf-ids/core/internal';
+import { LeafError, MAX_ID, type TagReset } from '@leaf-ids/core';
+import { isReset, messageOf, RESET_RULE } from '@leaf-ids/core/internal';
 
 /** URL of the server of the quick start. */
 export const DEFAULT_URL = 'http://127.0.0.1:8080';
@@ -82,6 +82,12 @@ export function id(text: string): bigint {
   const value = /^\d{1,19}$/.test(text) ? BigInt(text) : -1n;
   if (value >= 0n && value <= MAX_ID) return value;
   throw new InvalidArgumentError(`Use a whole number from 0 to ${MAX_ID}.`);
+}
+
+/** Parses a `reset`. */
+export function reset(text: string): TagReset {
+  if (isReset(text)) return text;
+  throw new InvalidArgumentError(`Use ${RESET_RULE}.`);
 }
 
 const HTTP_URL = `Use an http or https URL, such as ${DEFAULT_URL}.`;

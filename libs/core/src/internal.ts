@@ -79,7 +79,7 @@ export { IdleRetries } from './segment/allocation/buffer-context';
 export { LoadTotals } from './segment/allocation/load-totals';
 export { table } from './util/visible-text';
 export { visible, visibleLines } from './util/visible-text';
-export { invalidPeriod, PERIOD_BOUNDS, PERIOD_SHAPES, PeriodCalendar, periodOf } from './segment/tags/periods';
+export { calendarOf, invalidPeriod, PERIOD_PATTERN, PeriodCalendar, periodOf } from './segment/tags/periods';
 export { Segment } from './segment/allocation/segment';
 export { SegmentIdGenerator } from './segment/segment-id-generator';
 export { InterleavedBlocks, type Block } from './segment/tags/interleaved-blocks';
@@ -99,7 +99,16 @@ export {
   newTagOf,
   newTagRule,
 } from './segment/tags/tag-store';
-export { MAX_INTERLEAVE, MAX_STEP, ORDERS, RESETS, tagKind } from './segment/tags/tag-settings';
+export {
+  MAX_INTERLEAVE,
+  MAX_STEP,
+  ORDERS,
+  isReset,
+  RESET_PATTERN,
+  RESET_RULE,
+  RESETS,
+  tagKind,
+} from './segment/tags/tag-settings';
 export { defaultLayout, layoutRule, parseLayout } from './snowflake/bit-layout';
 export type { IssueWindow, Term } from './snowflake/issue-window';
 export { SnowflakeGenerator } from './snowflake/snowflake-generator';

@@ -46,6 +46,22 @@ describe('leaf with an SQLite file', () => {
     expect(err).toMatch(/^leaf: Invalid pattern: unknown placeholder \{MM\}; [^\n]+ \(LEAF_CONFIG_INVALID\)\n$/);
   });
 
+  it('creates a tag that restarts each week or fiscal year', async () => {
+    const args = ['--reset', 'fiscal:04-01', '--zone', 'Asia/Tokyo'];
+    expect(await leafJson(['tags', 'create', 'tax', ...args], env)).toMatchObject({
+      reset: 'fiscal:04-01',
+      zone: 'Asia/Tokyo',
+    });
+    expect(await leafJson(['tags', 'create', 'batch', '--reset', 'weekly'], env)).toMatchObject({ reset: 'weekly' });
+    const { out } = await leaf(['next', 'tax', '--format', 'T{FY}-{seq:3}'], env);
+    expect(out).toMatch(/^T\d{4}-001\n$/);
+    expect((await leaf(['next', 'batch', '--format', '{YYYY}W{WW}-{seq:3}'], env)).out).toMatch(/^\d{4}W\d\d-001\n$/);
+    expect(await database.execute("SELECT biz_tag FROM leaf_alloc WHERE biz_tag LIKE 'tax@%'")).toEqual([
+      { biz_tag: `tax@${out.slice(1, 5)}/04-01` },
+    ]);
+    expect((await leaf(['tags', 'create', 'x', '--reset', 'fiscal:02-29'], env)).code).toBe(2);
+  });
+
   it('lists tags page by page', async () => {
     for (const tag of ['b1', 'b2', 'b3']) await database.putRow(tag, 5n, 10);
     const { out, err } = await leaf(['tags', '--after', 'b', '--limit', '2'], env);

@@ -88,8 +88,8 @@ const LEAF_FAULTS: [Untyped, ...string[]][] = [
     'tags[0].rest is not an option; did you mean tags[0].reset?',
   ],
   [
-    { database, tags: [{ tag: 'order', step: 1, reset: 'weekly' }] },
-    'tags[0] cannot be used: The tag cannot be stored: reset must be one of daily, monthly, yearly',
+    { database, tags: [{ tag: 'order', step: 1, reset: 'hourly' }] },
+    'tags[0] cannot be used: The tag cannot be stored: reset must be one of daily, weekly, monthly, quarterly, yearly, or fiscal: with the first day of the year as in fiscal:04-01',
   ],
   [{ database, segment: true }, 'segment must be an object, not true'],
   [{ database, segment: { waitMs: 'abc' } }, 'segment.waitMs must be a whole number from 0 to 2147483647, not "abc"'],

@@ -7,10 +7,18 @@ export interface Interleave {
   readonly block: number;
 }
 
+/** How often a tag restarts. */
+export type PlainReset = 'daily' | 'weekly' | 'monthly' | 'quarterly' | 'yearly';
+export type Reset = PlainReset | `fiscal:${string}`;
+
+export function isPlain(reset: Reset): reset is PlainReset {
+  return !reset.startsWith('fiscal:');
+}
+
 /** Optional settings that cannot change after the tag is created. */
 export interface TagKind {
   readonly order?: 'relaxed' | 'strict';
-  readonly reset?: 'daily' | 'monthly' | 'yearly';
+  readonly reset?: Reset;
   readonly zone?: string;
   readonly interleave?: Interleave;
 }

@@ -1,7 +1,15 @@
 import { applyDecorators } from '@nestjs/common';
 import { IsIn, IsInt, IsString, Matches, Max, Min, ValidateBy, ValidateIf } from 'class-validator';
 import { type Interleave, MAX_ID, type TagOrder, type TagReset } from '@leaf-ids/core';
-import { DEFAULT_STEP, fitsDescription, MAX_DESCRIPTION, MAX_STEP, ORDERS, RESETS } from '@leaf-ids/core/internal';
+import {
+  DEFAULT_STEP,
+  fitsDescription,
+  MAX_DESCRIPTION,
+  MAX_STEP,
+  ORDERS,
+  RESET_PATTERN,
+  RESET_RULE,
+} from '@leaf-ids/core/internal';
 import { Omittable } from '../http/responses/omittable';
 import { ApiProperty, ApiPropertyOptional, ApiSchema } from '../openapi/decorators';
 import { ANY_TAG } from '../openapi/schemas';
@@ -150,7 +158,7 @@ export class NewTagBody extends TagSettings {
 
   @ApiPropertyOptional(KIND.reset)
   @Omittable()
-  @IsIn(RESETS, { message: `reset must be one of ${RESETS.join(', ')}` })
+  @Matches(RESET_PATTERN, { message: `reset must be ${RESET_RULE}` })
   readonly reset?: TagReset;
 
   @ApiPropertyOptional(KIND.zone)

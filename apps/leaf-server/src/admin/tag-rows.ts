@@ -1,5 +1,12 @@
 import type { Interleave, TagOrder, TagReset } from '@leaf-ids/core';
-import { MAX_DESCRIPTION, MAX_INTERLEAVE, MAX_STEP, ORDERS, RESETS, type TagView } from '@leaf-ids/core/internal';
+import {
+  MAX_DESCRIPTION,
+  MAX_INTERLEAVE,
+  MAX_STEP,
+  ORDERS,
+  RESET_PATTERN,
+  type TagView,
+} from '@leaf-ids/core/internal';
 import { ApiProperty, ApiPropertyOptional, ApiSchema } from '../openapi/decorators';
 import { ANY_TAG, ID, MOMENT } from '../openapi/schemas';
 
@@ -40,7 +47,13 @@ export const KIND = {
     enum: ORDERS,
     description: '`strict`: IDs ascend across all servers. `relaxed`, the default: IDs ascend on each server.',
   },
-  reset: { enum: RESETS, description: 'The numbers restart each day, month or year.' },
+  reset: {
+    type: 'string',
+    pattern: RESET_PATTERN.source,
+    description:
+      'How often the numbers restart: `daily`, `weekly` (ISO 8601), `monthly`, `quarterly`, `yearly`, or `fiscal:MM-DD` with the first day of a fiscal year.',
+    example: 'monthly',
+  },
   zone: {
     type: 'string',
     pattern: ZONE_PATTERN.source,

@@ -1,7 +1,7 @@
 import { Controller, Get, Header, Param, Query, Res } from '@nestjs/common';
 import type { FastifyReply } from 'fastify';
 import { MAX_RANGE_SIZE } from '@leaf-ids/core';
-import { assertTag, MAX_PATTERN, NONCE_HEADER, NONCE_PARAMETER } from '@leaf-ids/core/internal';
+import { assertTag, MAX_PATTERN, NONCE_HEADER, NONCE_PARAMETER, PERIOD_PATTERN } from '@leaf-ids/core/internal';
 import { EmbeddedIdService } from '@leaf-ids/id';
 import { JSON_TYPE } from '../http/fast-path';
 import {
@@ -28,8 +28,8 @@ class PeriodRanges {
   readonly tag!: string;
 
   @ApiProperty({
-    description: 'The day, month or year that the numbers belong to.',
-    pattern: '^[0-9]{4}(-[0-9]{2}){0,2}$',
+    description: 'The day, week, month, quarter or year that the numbers belong to.',
+    pattern: PERIOD_PATTERN.source,
     example: '2026-11',
   })
   readonly period!: string;
@@ -56,7 +56,7 @@ export class PeriodController {
   @Header('content-type', JSON_TYPE)
   @ApiOperation({
     operationId: 'takePeriodNumbers',
-    summary: 'The next numbers of a tag in its day, month or year',
+    summary: 'The next numbers of a tag in its day, week, month, quarter or year',
     description: 'For tags whose numbers restart each period. A number is unique only within its period: store both.',
   })
   @ApiParam({ name: 'tag', ...ANY_TAG })

@@ -1,5 +1,5 @@
 import { type Clock, type IdRange, LeafError, MAX_ID, type PeriodRanges, sizeOf } from '@leaf-ids/core';
-import { isErrorCode, parseProblem } from '@leaf-ids/core/internal';
+import { isErrorCode, parseProblem, PERIOD_PATTERN } from '@leaf-ids/core/internal';
 import { ServerFault } from '../servers/server-health';
 import type { HttpAnswer } from './http-connection';
 
@@ -37,7 +37,6 @@ function parseRetryAfter(header: string | undefined, clock: Clock): number | und
 
 /** Canonical decimal, so that equal IDs are equal strings; 0 is not an ID. */
 const DECIMAL = /^[1-9]\d{0,18}$/;
-const PERIOD = /^\d{4}(-\d{2}){0,2}$/;
 const MAX_TEXT = String(MAX_ID);
 
 export interface RangesAnswer {
@@ -77,7 +76,7 @@ export function readRanges(body: unknown, tag: string, count: number): RangesAns
  */
 export function readPeriod(body: unknown, tag: string, count: number): PeriodRanges {
   const { period } = asObject(body);
-  if (typeof period !== 'string' || !PERIOD.test(period)) throw wrong('it has no period');
+  if (typeof period !== 'string' || !PERIOD_PATTERN.test(period)) throw wrong('it has no period');
   return { period, ranges: readRanges(body, tag, count).ranges };
 }
 

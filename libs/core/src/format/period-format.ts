@@ -1,9 +1,9 @@
 import type { LeafError } from '../errors/leaf-error';
 import type { PeriodNumber } from '../service/id-service';
 import { idsOf } from '../segment/tags/id-range';
-import { PERIOD_SHAPES, periodParts, type PeriodRanges } from '../segment/tags/periods';
-import { RESETS, type TagReset } from '../segment/tags/tag-settings';
-import { assertOptions, object, oneOf, required, rule, text, whole } from '../util/options';
+import { calendarOf, periodName, periodOf, periodParts, type PeriodRanges } from '../segment/tags/periods';
+import { isReset, RESET_RULE, type TagReset } from '../segment/tags/tag-settings';
+import { assertOptions, object, required, rule, text, whole } from '../util/options';
 import { assertId, invalidId } from './id-format';
 import { invalidPattern, MAX_DIGITS, type Piece, piecesOf, type Values } from './period-pattern';
 
@@ -22,7 +22,7 @@ export interface PeriodFormatOptions {
 }
 
 const RULES = object({
-  reset: required(oneOf(...RESETS)),
+  reset: required(rule(RESET_RULE, isReset)),
   pattern: text,
   prefix: rule(
     '1 to 32 letters and digits, starting with a letter',
@@ -74,8 +74,7 @@ export class PeriodFormat {
     this.pieces.forEach((piece, index) => {
       if (piece.part !== undefined) values[piece.part] = piece.read(found[index + 1] ?? '');
     });
-    const { template } = PERIOD_SHAPES[this.reset];
-    const period = template.replaceAll(/\{(\w+)\}/g, (_, part: string) => values[part] ?? '');
+    const period = periodName(calendarOf(this.reset), values);
     const result = { period, number: BigInt(values.seq ?? '') };
     // Compares zeros, check digits and repeated parts as well.
     if (this.format(result) !== text) throw this.unexpected();
@@ -90,6 +89,7 @@ export class PeriodFormat {
 
   private partsOf(period: string): Values {
     try {
+      periodOf(this.reset, period);
       return periodParts(this.reset, period);
     } catch {
       throw invalidId(`${JSON.stringify(period.slice(0, 10))} is not a ${this.reset} period`);
@@ -110,7 +110,7 @@ function writePiece(piece: Piece, values: Values, before: string): string {
 function patternOf({ reset, pattern, prefix, digits }: PeriodFormatOptions): string {
   if (pattern === undefined) {
     const begin = prefix === undefined ? '' : `${prefix}-`;
-    return `${begin}${PERIOD_SHAPES[reset].template}-{seq:${digits ?? 1}}`;
+    return `${begin}${calendarOf(reset).template}-{seq:${digits ?? 1}}`;
   }
   if (digits !== undefined) throw invalidPattern(`use {seq:${digits}} in place of digits: ${digits}`);
   if (pattern.includes('{prefix}') !== (prefix !== undefined)) {

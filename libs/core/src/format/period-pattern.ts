@@ -1,6 +1,6 @@
 import { LeafError } from '../errors/leaf-error';
 import { MAX_ID } from '../segment/tags/id-range';
-import { PERIOD_SHAPES } from '../segment/tags/periods';
+import { calendarOf } from '../segment/tags/periods';
 import type { TagReset } from '../segment/tags/tag-settings';
 import { visible } from '../util/visible-text';
 import { CHECK_DIGITS } from './check-digits';
@@ -25,14 +25,22 @@ export interface Piece {
   read(text: string): string;
 }
 
-/** Placeholders that show a part in another way. */
-const SPELLINGS: readonly {
+interface Spelling {
   readonly name: string;
   readonly part: string;
-  readonly write: Read;
-  readonly read: Read;
-}[] = [{ name: 'YY', part: 'YYYY', write: (year) => year.slice(2), read: (digits) => `20${digits}` }];
-type Read = (text: string) => string;
+  readonly digits: number;
+  readonly write: (part: string) => string;
+  readonly read: (text: string) => string;
+}
+
+const same = (text: string): string => text;
+
+/** Placeholders that show a part in another way. */
+const SPELLINGS: readonly Spelling[] = [
+  { name: 'YY', part: 'YYYY', digits: 2, write: (year) => year.slice(2), read: (text) => `20${text}` },
+  { name: 'QQ', part: 'Q', digits: 2, write: (quarter) => `0${quarter}`, read: (text) => text.slice(1) },
+];
+const FISCAL_YEAR: Spelling = { name: 'FY', part: 'YYYY', digits: 4, write: same, read: same };
 
 /**
  * The pieces of a pattern such as `INV-{YYYY}-{seq:5}`, by which each period and number has exactly one text.
@@ -73,14 +81,14 @@ export function invalidPattern(problem: string): LeafError {
 
 /** The placeholders for the parts of a period. */
 function fieldsOf(reset: TagReset): Map<string, Piece> {
-  const same = (text: string): string => text;
-  const parts = Array.from(PERIOD_SHAPES[reset].template.matchAll(/\{(\w+)\}/g), ([, part = '']) => part);
-  const spellings = [...parts.map((part) => ({ name: part, part, write: same, read: same })), ...SPELLINGS];
-  const fields = spellings.filter(({ part }) => parts.includes(part));
+  const parts = Array.from(calendarOf(reset).template.matchAll(/\{(\w+)\}/g), ([, part = '']) => part);
+  const own = parts.map((part): Spelling => ({ name: part, part, digits: part.length, write: same, read: same }));
+  const all = [...own, ...(reset.startsWith('fiscal:') ? [FISCAL_YEAR] : []), ...SPELLINGS];
+  const fields = all.filter(({ part }) => parts.includes(part));
   return new Map(
-    fields.map(({ name, part, write, read }) => [
+    fields.map(({ name, part, digits, write, read }) => [
       name,
-      { source: `\\d{${name.length}}`, part, write: (values) => write(values[part] ?? ''), read },
+      { source: `\\d{${digits}}`, part, write: (values) => write(values[part] ?? ''), read },
     ]),
   );
 }
@@ -103,9 +111,9 @@ function numberPiece(name: string): Piece | undefined {
 
 function checkPiece(name: string): Piece | undefined {
   const check = name.startsWith('check:') ? CHECK_DIGITS[name.slice('check:'.length)] : undefined;
-  return check && { source: `\\d{${check.length}}`, write: (_, before) => check.compute(before), read: (text) => text };
+  return check && { source: `\\d{${check.length}}`, write: (_, before) => check.compute(before), read: same };
 }
 
 function literal(text: string): Piece {
-  return { source: text.replaceAll(/[\\^$.*+?()[\]|/]/g, '\\$&'), write: () => text, read: () => text };
+  return { source: text.replaceAll(/[\\^$.*+?()[\]|/]/g, '\\$&'), write: () => text, read: same };
 }

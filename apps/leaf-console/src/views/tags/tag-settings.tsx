@@ -1,12 +1,15 @@
 import type { JSX } from 'preact';
-import type { TagKind, TagRow } from '../../api/admin-api';
+import { isPlain, type PlainReset, type Reset, type TagKind, type TagRow } from '../../api/admin-api';
+import type { Messages } from '../../i18n/dictionary';
 import { useConsole } from '../../state/context';
 import { Choice, Field } from '../../ui/field';
 
 /** Form values for the settings of a new tag. */
 export interface SettingTexts {
   readonly order: 'relaxed' | 'strict';
-  readonly reset: 'never' | 'daily' | 'monthly' | 'yearly';
+  readonly reset: 'never' | PlainReset | 'fiscal';
+  /** `MM-DD`. */
+  readonly fiscalStart: string;
   readonly zone: string;
   readonly of: string;
   readonly remainder: string;
@@ -16,6 +19,7 @@ export interface SettingTexts {
 export const NO_SETTINGS: SettingTexts = {
   order: 'relaxed',
   reset: 'never',
+  fiscalStart: '',
   zone: '',
   of: '',
   remainder: '',
@@ -23,11 +27,11 @@ export const NO_SETTINGS: SettingTexts = {
 };
 
 /** Omits empty fields. */
-export function kindOf({ order, reset, zone, of, remainder, block }: SettingTexts): TagKind {
+export function kindOf({ order, reset, fiscalStart, zone, of, remainder, block }: SettingTexts): TagKind {
   const isShared = of !== '' || remainder !== '' || block !== '';
   return {
     ...(order === 'relaxed' ? {} : { order }),
-    ...(reset === 'never' ? {} : { reset }),
+    ...(reset === 'never' ? {} : { reset: reset === 'fiscal' ? (`fiscal:${fiscalStart.trim()}` as const) : reset }),
     ...(zone.trim() === '' ? {} : { zone: zone.trim() }),
     ...(isShared ? { interleave: { of: Number(of), remainder: Number(remainder), block: Number(block) } } : {}),
   };
@@ -61,11 +65,22 @@ export function KindFields({ value, onValue }: KindFieldsProps): JSX.Element {
         options={[
           ['never', t.never],
           ['daily', t.daily],
+          ['weekly', t.weekly],
           ['monthly', t.monthly],
+          ['quarterly', t.quarterly],
           ['yearly', t.yearly],
+          ['fiscal', t.fiscal],
         ]}
         onValue={(reset) => set({ reset })}
       />
+      {value.reset === 'fiscal' && (
+        <Field
+          label={t.fiscalStart}
+          value={value.fiscalStart}
+          onValue={(fiscalStart) => set({ fiscalStart })}
+          hint={t.fiscalStartHint}
+        />
+      )}
       <Field label={t.zone} value={value.zone} onValue={(zone) => set({ zone })} hint={t.zoneHint} />
       <Field label={t.sharedBy} value={value.of} onValue={(of) => set({ of })} hint={t.sharedByHint} digits />
       <Field
@@ -80,6 +95,10 @@ export function KindFields({ value, onValue }: KindFieldsProps): JSX.Element {
   );
 }
 
+function resetText(reset: Reset, t: Messages): string {
+  return isPlain(reset) ? t[reset] : `${t.fiscal} ${reset.slice('fiscal:'.length)}`;
+}
+
 /** A short label for each setting of a tag. */
 export function SettingBadges({ row }: { readonly row: TagRow }): JSX.Element {
   const { t, format } = useConsole();
@@ -87,7 +106,7 @@ export function SettingBadges({ row }: { readonly row: TagRow }): JSX.Element {
   const texts = [
     ...(shard === undefined ? [] : [t.databaseBadge(shard)]),
     ...(order === 'strict' ? [t.strict] : []),
-    ...(reset === undefined ? [] : [`${t[reset]} ${zone ?? ''}`.trim()]),
+    ...(reset === undefined ? [] : [`${resetText(reset, t)} ${zone ?? ''}`.trim()]),
     ...(interleave === undefined ? [] : [t.share(interleave.remainder, interleave.of, interleave.block)]),
     ...(maxStep === undefined ? [] : [t.maxStepBadge(format.count(maxStep))]),
     ...(max === undefined ? [] : [t.maxBadge(max)]),

@@ -1,5 +1,5 @@
 import { PeriodFormat } from '../../format/period-format';
-import { assertNear, PERIOD_BOUNDS, PeriodCalendar, periodOf, periodRow, tagOfRow } from './periods';
+import { assertNear, calendarOf, PeriodCalendar, periodOf, periodRow, tagOfRow } from './periods';
 import { isTag } from './tag';
 import { RESETS } from './tag-settings';
 
@@ -15,6 +15,14 @@ describe('a period', () => {
     ['monthly', '2026-00'],
     ['monthly', '2026-13'],
     ['monthly', '2026-11-22'],
+    ['weekly', '2026-W00'],
+    ['weekly', '2026-W54'],
+    ['weekly', '2025-W53'],
+    ['weekly', '2026-48'],
+    ['quarterly', '2026-Q0'],
+    ['quarterly', '2026-Q5'],
+    ['fiscal:04-01', '2026'],
+    ['fiscal:04-01', '2026/04-02'],
     ['yearly', '26'],
     ['yearly', '0050'],
     ['yearly', '2026 '],
@@ -33,13 +41,16 @@ describe('a period', () => {
     expect(() => new PeriodCalendar('daily', 'UTC').nameAt(at)).toThrow(INVALID);
   });
 
-  it.each(RESETS)('of a %s tag is accepted up to its bounds, and rejected beyond', (reset) => {
-    const { aheadMs, backMs } = PERIOD_BOUNDS[reset];
-    for (const at of [NOW, NOW + aheadMs, NOW - backMs]) expect(() => assertNear(at, NOW, reset)).not.toThrow();
-    for (const at of [NOW + aheadMs + 1, NOW - backMs - 1, NaN]) {
-      expect(() => assertNear(at, NOW, reset)).toThrow(INVALID);
-    }
-  });
+  it.each([...RESETS, 'fiscal:04-01'] as const)(
+    'of a %s tag is accepted up to its bounds, and rejected beyond',
+    (reset) => {
+      const { aheadMs, backMs } = calendarOf(reset);
+      for (const at of [NOW, NOW + aheadMs, NOW - backMs]) expect(() => assertNear(at, NOW, reset)).not.toThrow();
+      for (const at of [NOW + aheadMs + 1, NOW - backMs - 1, NaN]) {
+        expect(() => assertNear(at, NOW, reset)).toThrow(INVALID);
+      }
+    },
+  );
 });
 
 describe('PeriodFormat', () => {
@@ -71,6 +82,19 @@ describe('PeriodFormat', () => {
     const refused = expect.objectContaining({ code: 'LEAF_ID_INVALID' }) as Error;
     expect(() => invoices.format({ period: '2026-11-22', number: 1n })).toThrow(refused);
     expect(() => invoices.format({ period: '2026-11', number: -1n })).toThrow(refused);
+  });
+
+  it.each([
+    ['weekly', '{YYYY}W{WW}-{seq:3}', '2026-W53', '2026W53-042'],
+    ['quarterly', '{YY}{QQ}{seq:3}', '2026-Q4', '2604042'],
+    ['quarterly', '{YYYY}-Q{Q}/{seq}', '2026-Q4', '2026-Q4/42'],
+    ['fiscal:04-01', 'FY{FY}-{seq:3}', '2026/04-01', 'FY2026-042'],
+    ['fiscal:04-01', undefined, '2026/04-01', '2026/04-01-42'],
+    ['weekly', undefined, '2026-W48', '2026-W48-42'],
+  ] as const)('of a %s tag follows the pattern %s', (reset, pattern, period, text) => {
+    const format = new PeriodFormat({ reset, ...(pattern !== undefined && { pattern }) });
+    expect(format.format({ period, number: 42n })).toBe(text);
+    expect(format.parse(text)).toEqual({ period, number: 42n });
   });
 
   it('follows a pattern', () => {
@@ -155,6 +179,6 @@ describe('PeriodFormat', () => {
     expect(() => new PeriodFormat({ reset, width: 5 } as never)).toThrow(
       'width is not an option; the options are reset, pattern, prefix, digits',
     );
-    expect(() => new PeriodFormat({ reset: 'hourly' } as never)).toThrow('reset must be "daily"');
+    expect(() => new PeriodFormat({ reset: 'hourly' } as never)).toThrow('reset must be one of daily, weekly,');
   });
 });

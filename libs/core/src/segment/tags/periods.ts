@@ -1,6 +1,6 @@
 import { LeafError } from '../../errors/leaf-error';
 import type { IdRange } from './id-range';
-import type { TagReset } from './tag-settings';
+import type { RESETS, TagReset } from './tag-settings';
 
 const MINUTE_MS = 60_000;
 const DAY_MS = 86_400_000;
@@ -14,43 +14,116 @@ const END = Date.UTC(10_000, 0, 1);
 /** Separates tag and period in the name of a row. Tags cannot contain this character. */
 const SEPARATOR = '@';
 
-/** Allowed distance of a timestamp from now, in milliseconds. */
-export const PERIOD_BOUNDS: Readonly<Record<TagReset, { readonly aheadMs: number; readonly backMs: number }>> = {
-  daily: { aheadMs: 2 * DAY_MS, backMs: 400 * DAY_MS },
-  monthly: { aheadMs: 7 * DAY_MS, backMs: 24 * 31 * DAY_MS },
-  yearly: { aheadMs: 7 * DAY_MS, backMs: 10 * 366 * DAY_MS },
-};
-
-interface Shape {
-  /** The name of a period, with a placeholder for each of its parts: `{YYYY}-{MM}`. */
+interface Calendar {
+  /** The name of a period, with a placeholder for each part. A part has as many digits as its placeholder has letters. */
   readonly template: string;
-  readonly pattern: RegExp;
-  /** Length of a period name, in characters. */
-  readonly length: number;
   /** Days of the longest period. */
   readonly days: number;
+  /** How far ahead of now a timestamp may be, in milliseconds. */
+  readonly aheadMs: number;
+  /** How far back a timestamp may be, in milliseconds. */
+  readonly backMs: number;
+  /** The parts of the period that contains a day. */
+  partsOf(day: Date): Readonly<Record<string, number>>;
+  /** The first day of the period with these parts, in order: UTC midnight, in Unix milliseconds. */
+  startOf(...parts: number[]): number;
 }
 
 /** Length of the longest period name, in characters. */
 export const MAX_PERIOD = 10;
 
-export const PERIOD_SHAPES: Readonly<Record<TagReset, Shape>> = {
+/** Matches the names of periods, and little else. */
+export const PERIOD_PATTERN = /^\d{4}(-\d{2}(-\d{2})?|-W\d{2}|-Q\d|\/\d{2}-\d{2})?$/;
+
+const YEARS = { days: 366, aheadMs: 7 * DAY_MS, backMs: 10 * 366 * DAY_MS };
+
+const CALENDARS: Readonly<Record<(typeof RESETS)[number], Calendar>> = {
   daily: {
     template: '{YYYY}-{MM}-{DD}',
-    pattern: /^(?<YYYY>\d{4})-(?<MM>\d{2})-(?<DD>\d{2})$/,
-    length: 10,
     days: 1,
+    aheadMs: 2 * DAY_MS,
+    backMs: 400 * DAY_MS,
+    partsOf: (day) => ({ ...monthOf(day), DD: day.getUTCDate() }),
+    startOf: (year = 0, month = 0, day = 0) => Date.UTC(year, month - 1, day),
   },
-  monthly: { template: '{YYYY}-{MM}', pattern: /^(?<YYYY>\d{4})-(?<MM>\d{2})$/, length: 7, days: 31 },
-  yearly: { template: '{YYYY}', pattern: /^(?<YYYY>\d{4})$/, length: 4, days: 366 },
+  weekly: {
+    template: '{YYYY}-W{WW}',
+    days: 7,
+    aheadMs: 7 * DAY_MS,
+    backMs: 400 * DAY_MS,
+    partsOf: (day) => {
+      // A week belongs to the year of its Thursday: ISO 8601.
+      const thursday = new Date(mondayOf(day.getTime()) + 3 * DAY_MS);
+      const YYYY = thursday.getUTCFullYear();
+      return { YYYY, WW: 1 + Math.floor((thursday.getTime() - Date.UTC(YYYY, 0, 1)) / (7 * DAY_MS)) };
+    },
+    startOf: (year = 0, week = 0) => mondayOf(Date.UTC(year, 0, 4)) + (week - 1) * 7 * DAY_MS,
+  },
+  monthly: {
+    template: '{YYYY}-{MM}',
+    days: 31,
+    aheadMs: 7 * DAY_MS,
+    backMs: 24 * 31 * DAY_MS,
+    partsOf: monthOf,
+    startOf: (year = 0, month = 0) => Date.UTC(year, month - 1),
+  },
+  quarterly: {
+    template: '{YYYY}-Q{Q}',
+    days: 92,
+    aheadMs: 7 * DAY_MS,
+    backMs: 12 * 92 * DAY_MS,
+    partsOf: (day) => ({ YYYY: day.getUTCFullYear(), Q: 1 + Math.floor(day.getUTCMonth() / 3) }),
+    startOf: (year = 0, quarter = 0) => Date.UTC(year, (quarter - 1) * 3),
+  },
+  yearly: {
+    template: '{YYYY}',
+    ...YEARS,
+    partsOf: (day) => ({ YYYY: day.getUTCFullYear() }),
+    startOf: (year = 0) => Date.UTC(year, 0),
+  },
 };
 
+export function calendarOf(reset: TagReset): Calendar {
+  return reset in CALENDARS
+    ? CALENDARS[reset as keyof typeof CALENDARS]
+    : fiscalCalendar(reset.slice('fiscal:'.length));
+}
+
+/** A year is named by the day on which it begins: the names of other fiscal years differ. */
+function fiscalCalendar(begin: string): Calendar {
+  const [month = 0, date = 0] = begin.split('-').map(Number);
+  const startOf = (year = 0): number => Date.UTC(year, month - 1, date);
+  return {
+    template: `{YYYY}/${begin}`,
+    ...YEARS,
+    partsOf: (day) => {
+      const year = day.getUTCFullYear();
+      return { YYYY: day.getTime() < startOf(year) ? year - 1 : year };
+    },
+    startOf,
+  };
+}
+
+function monthOf(day: Date): { YYYY: number; MM: number } {
+  return { YYYY: day.getUTCFullYear(), MM: day.getUTCMonth() + 1 };
+}
+
+/** @param day a midnight, in Unix milliseconds */
+function mondayOf(day: number): number {
+  return day - ((new Date(day).getUTCDay() + 6) % 7) * DAY_MS;
+}
+
+/** The name of a period with these parts. */
+export function periodName({ template }: Calendar, parts: Readonly<Record<string, string | number>>): string {
+  return template.replaceAll(/\{(\w+)\}/g, (_, part: string) => String(parts[part]).padStart(part.length, '0'));
+}
+
 /**
- * A day, month or year, and the time window in which its numbers may be issued. The window allows for any time zone and
+ * A day, week, month, quarter or year, and the time window in which its numbers may be issued. The window allows for any time zone and
  * for clocks that differ by a day.
  */
 export interface Period {
-  /** `2026-11-22`, `2026-11` or `2026`. */
+  /** `2026-11-22`, `2026-W47`, `2026-11`, `2026-Q4`, `2026` or `2026/04-01`. */
   readonly name: string;
   /** No server issues its numbers before this time, in Unix milliseconds. */
   readonly opensAt: number;
@@ -60,27 +133,29 @@ export interface Period {
 
 /** Numbers of one period. They are unique only together with its name. */
 export interface PeriodRanges {
-  /** `2026-11-22`, `2026-11` or `2026`. */
+  /** `2026-11-22`, `2026-W47`, `2026-11`, `2026-Q4`, `2026` or `2026/04-01`. */
   readonly period: string;
   /** Ascending. */
   readonly ranges: readonly IdRange[];
 }
 
 /**
- * The days, months or years of an IANA time zone. A timestamp belongs to the local day of the zone, so a day may have
+ * The periods of an IANA time zone. A timestamp belongs to the local day of the zone, so a day may have
  * 23 or 25 hours, and a zone that crosses the date line skips or repeats a day.
  */
 export class PeriodCalendar {
   private readonly formatter: Intl.DateTimeFormat;
+  private readonly calendar: Calendar;
   /** The minute of {@link newest}. Zone offsets change only on whole minutes. */
   private minute = NaN;
   private newest = '';
 
   /** @throws RangeError for an unknown time zone */
   constructor(
-    readonly reset: TagReset,
+    reset: TagReset,
     readonly zone: string,
   ) {
+    this.calendar = calendarOf(reset);
     this.formatter = new Intl.DateTimeFormat('en-u-ca-gregory-nu-latn', {
       timeZone: zone,
       year: 'numeric',
@@ -99,16 +174,17 @@ export class PeriodCalendar {
     const minute = Math.floor(at / MINUTE_MS);
     if (minute === this.minute) return this.newest;
     if (!(at >= 0 && at < END - ZONE_MS)) throw invalidPeriod('the date must be in the years 1970 to 9999');
-    const name = this.dayAt(at).slice(0, PERIOD_SHAPES[this.reset].length);
+    const name = periodName(this.calendar, this.calendar.partsOf(this.dayAt(at)));
     this.minute = minute;
     this.newest = name;
     return name;
   }
 
-  private dayAt(at: number): string {
-    const parts = new Map(this.formatter.formatToParts(at).map(({ type, value }) => [type, value]));
-    const { year = '', month = '', day = '' } = Object.fromEntries(parts);
-    return `${year.padStart(4, '0')}-${month}-${day}`;
+  /** The local day, as a day of UTC. */
+  private dayAt(at: number): Date {
+    const parts = this.formatter.formatToParts(at).map(({ type, value }) => [type, Number(value)] as const);
+    const { year = NaN, month = NaN, day = NaN } = Object.fromEntries(parts) as Record<string, number>;
+    return new Date(Date.UTC(year, month - 1, day));
   }
 }
 
@@ -117,15 +193,12 @@ export class PeriodCalendar {
  * @throws LeafError `LEAF_PERIOD_INVALID`
  */
 export function periodOf(reset: TagReset, name: string): Period {
-  const { pattern, days } = PERIOD_SHAPES[reset];
-  const parts = pattern.exec(name);
-  if (parts === null) throw invalidPeriod(`${JSON.stringify(name)} is not a ${reset} period`);
-  const [year = 0, month = 1, day = 1] = parts.slice(1).map(Number);
-  const from = Date.UTC(year, month - 1, day);
-  if (!new Date(from).toISOString().startsWith(name)) {
-    throw invalidPeriod(`${JSON.stringify(name)} is not a calendar date`);
+  const calendar = calendarOf(reset);
+  const from = calendar.startOf(...Object.values(periodParts(reset, name)).map(Number));
+  if (periodName(calendar, calendar.partsOf(new Date(from))) !== name) {
+    throw invalidPeriod(`${JSON.stringify(name)} does not exist in the calendar`);
   }
-  const { aheadMs, backMs } = PERIOD_BOUNDS[reset];
+  const { days, aheadMs, backMs } = calendar;
   return {
     name,
     opensAt: from - ZONE_MS - aheadMs - CLOCKS_MS,
@@ -134,13 +207,18 @@ export function periodOf(reset: TagReset, name: string): Period {
 }
 
 /**
- * The parts of a period name by their placeholders: `{ YYYY: '2026', MM: '11' }`.
+ * The parts of a period name by their placeholders: `{ YYYY: '2026', MM: '11' }`. The period may not exist.
  *
  * @throws LeafError `LEAF_PERIOD_INVALID`
  */
 export function periodParts(reset: TagReset, name: string): Readonly<Record<string, string>> {
-  periodOf(reset, name);
-  return PERIOD_SHAPES[reset].pattern.exec(name)?.groups ?? {};
+  const source = calendarOf(reset).template.replaceAll(
+    /\{(\w+)\}/g,
+    (_, part: string) => `(?<${part}>\\d{${part.length}})`,
+  );
+  const parts = new RegExp(`^${source}$`).exec(name)?.groups;
+  if (parts === undefined) throw invalidPeriod(`${JSON.stringify(name)} is not a ${reset} period`);
+  return parts;
 }
 
 /**
@@ -150,7 +228,7 @@ export function periodParts(reset: TagReset, name: string): Readonly<Record<stri
  * @throws LeafError `LEAF_PERIOD_INVALID`
  */
 export function assertNear(at: number, now: number, reset: TagReset): void {
-  const { aheadMs, backMs } = PERIOD_BOUNDS[reset];
+  const { aheadMs, backMs } = calendarOf(reset);
   if (at >= now - backMs && at <= now + aheadMs) return;
   throw invalidPeriod(
     `for a ${reset} tag, the date must be at most ${backMs / DAY_MS} days in the past and ${aheadMs / DAY_MS} days ahead; the clock of this server shows ${new Date(now).toISOString()}`,

@@ -10,6 +10,9 @@ describe('The settings of a tag', () => {
     { maxStep: null, max: null },
     { max: MAX_ID - 1n },
     { order: 'strict', reset: 'yearly', zone: 'Asia/Shanghai' },
+    { reset: 'weekly' },
+    { reset: 'fiscal:04-01' },
+    { reset: 'fiscal:12-31', zone: 'Asia/Tokyo' },
     { interleave },
   ] as const)('can be %p', (settings) => {
     expect(settingFault(settings)).toBeUndefined();
@@ -22,6 +25,10 @@ describe('The settings of a tag', () => {
     [{ max: MAX_ID }, 'max must'],
     [{ max: 0n }, 'max must'],
     [{ zone: 'UTC' }, 'zone requires reset'],
+    [{ reset: ['daily'] as never }, 'reset must be one of'],
+    [{ reset: 'fiscal:02-29' }, 'reset must be one of'],
+    [{ reset: 'fiscal:4-1' }, 'reset must be one of'],
+    [{ reset: 'fiscal:06-31' }, 'reset must be one of'],
     [{ reset: 'daily', zone: 'Mars/Olympus' }, 'zone must be'],
     [{ reset: 'daily', zone: 'x'.repeat(65) }, 'zone must be'],
     [{ reset: 'daily', zone: 'CST6CDT' }, 'not CST6CDT: it has several meanings'],
@@ -44,6 +51,6 @@ describe('The settings of a tag', () => {
   it('are refused if a row has invalid values', () => {
     const row = { order: 'weekly', reset: undefined, zone: undefined, interleave: undefined };
     expect(() => tagKind('a', row)).toThrow(expect.objectContaining({ code: 'LEAF_TAG_ROW_INVALID' }));
-    expect(() => tagKind('a', { ...row, order: undefined, reset: 'weekly' })).toThrow('reset must be one of');
+    expect(() => tagKind('a', { ...row, order: undefined, reset: 'hourly' })).toThrow('reset must be one of');
   });
 });

@@ -5,9 +5,19 @@ export const ORDERS = ['relaxed', 'strict'] as const;
 /** `strict`: IDs ascend over all servers; `relaxed`: within each server. */
 export type TagOrder = (typeof ORDERS)[number];
 
-export const RESETS = ['daily', 'monthly', 'yearly'] as const;
-/** How often the numbers of a tag restart. */
-export type TagReset = (typeof RESETS)[number];
+export const RESETS = ['daily', 'weekly', 'monthly', 'quarterly', 'yearly'] as const;
+/** How often the numbers of a tag restart. `fiscal:04-01`: on April 1 of each year. */
+export type TagReset = (typeof RESETS)[number] | `fiscal:${string}`;
+
+/** February 29 is not in every year. */
+const FISCAL =
+  'fiscal:((0[13578]|1[02])-(0[1-9]|[12][0-9]|3[01])|(0[469]|11)-(0[1-9]|[12][0-9]|30)|02-(0[1-9]|1[0-9]|2[0-8]))';
+export const RESET_PATTERN = new RegExp(`^(${RESETS.join('|')}|${FISCAL})$`);
+export const RESET_RULE = `one of ${RESETS.join(', ')}, or fiscal: with the first day of the year as in fiscal:04-01`;
+
+export function isReset(value: unknown): value is TagReset {
+  return typeof value === 'string' && RESET_PATTERN.test(value);
+}
 
 /** The share of one database in a tag whose IDs several databases allocate. */
 export interface Interleave {
@@ -57,7 +67,7 @@ export function settingFault({ step, maxStep, max, ...kind }: TagLimits & Partia
 
 function kindFault({ order, reset, zone, interleave, max }: Partial<TagKind> & TagLimits): string | undefined {
   if (order !== undefined && !ORDERS.includes(order)) return `order must be one of ${ORDERS.join(', ')}`;
-  if (reset !== undefined && !RESETS.includes(reset)) return `reset must be one of ${RESETS.join(', ')}`;
+  if (reset !== undefined && !isReset(reset)) return `reset must be ${RESET_RULE}`;
   if (zone !== undefined && reset === undefined) return 'zone requires reset';
   if (zone !== undefined && !isZone(zone)) return `zone must be an IANA time zone such as Europe/Berlin, not ${zone}`;
   if (interleave === undefined) return undefined;
