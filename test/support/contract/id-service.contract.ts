@@ -75,7 +75,7 @@ export function idServiceContract(name: string, start: () => Promise<IdServiceRi
 
     it('gives an ID without waiting, or none', async () => {
       const before = await ids.nextId(CONTRACT_TAG);
-      const id = await until('ID at hand', () => ids.tryNext(CONTRACT_TAG));
+      const id = await until('a buffered ID', () => ids.tryNext(CONTRACT_TAG));
       expect(id).toBeGreaterThan(before);
       expect(ids.tryNext('never-seen')).toBeUndefined();
       expect(ids.tryNext('no tag at all')).toBeUndefined();
@@ -131,8 +131,8 @@ export function idServiceContract(name: string, start: () => Promise<IdServiceRi
         expect(batch).toHaveLength(count);
         taken.push(...batch);
         taken.push(...(await ids.snowflakeStrings(count)).map(BigInt));
-        const one = await until('ID at hand', () => ids.trySnowflakeString());
-        taken.push(BigInt(one), await until('ID at hand', () => ids.trySnowflake()));
+        const one = await until('a buffered ID', () => ids.trySnowflakeString());
+        taken.push(BigInt(one), await until('a buffered ID', () => ids.trySnowflake()));
       }
       expectAscending(taken);
     });

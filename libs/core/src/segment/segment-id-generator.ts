@@ -47,7 +47,7 @@ export class SegmentIdGenerator extends KnownTags {
   private readonly sources: TagSources;
   protected readonly periodic: PeriodicTags;
   private closed: Promise<number> | undefined;
-  /** Names of rows that are no tags. */
+  /** Names of rows that are not valid tags. */
   private readonly unserved = new Set<string>();
   /** Number of the newest refresh. A tag that it has not found at its end is gone. */
   private listing = 0;

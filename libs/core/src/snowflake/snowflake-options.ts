@@ -6,9 +6,9 @@ export interface SnowflakeOptions {
   /** Longest wait of an asynchronous call, in milliseconds. */
   readonly waitMs: number;
   /**
-   * A new millisecond starts its sequence at a random number below this, so that the remainders of the IDs of slow
-   * callers are even up to this power of two; 0: always at 0. It never exceeds the sequence of the layout. A
-   * millisecond has this many IDs less at most, unless it follows a used-up one: then its sequence starts at 0.
+   * A new millisecond starts its sequence at a random number below this; 0: always at 0. With a power of two, `id % n`
+   * of slow callers is evenly distributed for every power of two up to it. More than the layout has is all of it. The
+   * start takes IDs from the millisecond, unless the one before was used up: then the sequence starts at 0.
    */
   readonly sequenceStart: number;
 }

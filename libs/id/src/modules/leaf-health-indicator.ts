@@ -20,6 +20,12 @@ interface HealthIndicatorService {
   check(key: string): object;
 }
 
+/** How the Terminus of an application reads the result of an indicator. */
+interface Terminus {
+  readonly expectsErrors: boolean;
+  readonly knowsDegraded: boolean;
+}
+
 /**
  * A health indicator for @nestjs/terminus 10, 11 and 12: whether IDs are available.
  *
@@ -27,6 +33,8 @@ interface HealthIndicatorService {
  */
 @Injectable()
 export class LeafHealthIndicator {
+  private found: Terminus | undefined;
+
   constructor(
     private readonly ids: EmbeddedIdService,
     @Optional() private readonly modules?: ModulesContainer,
@@ -41,7 +49,7 @@ export class LeafHealthIndicator {
   check<Key extends string>(key: Key): Record<Key, LeafHealth> {
     const { segment, snowflake } = this.ids.readiness();
     const state = worstPart([segment?.health, snowflake?.health])?.status ?? 'up';
-    const terminus = this.terminus();
+    const terminus = (this.found ??= this.terminus());
     const status = state === 'degraded' && !terminus.knowsDegraded ? 'up' : state;
     const health = {
       ...{ status, state },
@@ -54,8 +62,8 @@ export class LeafHealthIndicator {
     throw Object.assign(new Error('Leaf issues no IDs.'), { isHealthCheckError: true, causes: result });
   }
 
-  /** How the Terminus of this application reads the result of an indicator. Its package is not loaded here. */
-  private terminus(): { readonly expectsErrors: boolean; readonly knowsDegraded: boolean } {
+  /** Of this application, by its providers: the package is not loaded here. */
+  private terminus(): Terminus {
     for (const { providers } of this.modules?.values() ?? []) {
       if (providers.has(TERMINUS_10_LOGGER)) return { expectsErrors: true, knowsDegraded: false };
       const token = [...providers.keys()].find(isIndicatorService);

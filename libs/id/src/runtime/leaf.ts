@@ -57,8 +57,8 @@ export class Leaf {
    * Opens the database, creates the declared tags, reads the tags, acquires a worker ID and starts the periodic jobs,
    * in this order.
    *
-   * @throws LeafError `LEAF_CONFIG_INVALID` that lists all faults of the options, or when they enable no mode; or when a step fails: everything that
-   *   was opened is closed again
+   * @throws LeafError `LEAF_CONFIG_INVALID` that lists all faults of the options, or when they enable no mode; or when a
+   *   step fails: everything that was opened is closed again
    */
   static async start(options: LeafOptions): Promise<Leaf> {
     const checked = RuntimeOptions.of('Leaf', options);

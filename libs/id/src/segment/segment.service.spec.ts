@@ -15,7 +15,7 @@ describe('SegmentService', () => {
     );
   });
 
-  it('warns once about a row whose name is no tag', async () => {
+  it('warns once about a row whose name is not a valid tag', async () => {
     const warnings: unknown[] = [];
     const ignore = (): void => undefined;
     Logger.overrideLogger({ log: ignore, error: ignore, warn: (message: unknown) => warnings.push(message) });

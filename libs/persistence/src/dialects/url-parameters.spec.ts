@@ -60,7 +60,7 @@ describe('parameters of a database URL', () => {
     }
   });
 
-  it('an @ in a parameter is no password', () => {
+  it('an @ in a parameter does not belong to a password', () => {
     expect(parseDatabaseUrl('mysql://db/leaf?passwordFile=/run/a@b')).toMatchObject({ passwordFile: '/run/a@b' });
   });
 

@@ -5,7 +5,7 @@ import { LeafAlloc } from './stored-tag';
 import type { TagDialect } from './tag-dialect';
 
 /**
- * Reads tags through the repository of {@link LeafAlloc}, outside of transactions. The rows are no instances of the class:
+ * Reads tags through the repository of {@link LeafAlloc}, outside of transactions. The rows are plain objects, not instances of the class:
  * TypeORM takes longer to make one than the database to read it.
  *
  * @typeParam Name the columns that it reads

@@ -40,13 +40,13 @@ export interface BufferContext extends RangeSourceContext {
   readonly closing: AbortSignal;
 }
 
-/** Rows whose names are remembered as no tags. */
+/** Number of rows with an invalid name that are reported. */
 export const MAX_UNSERVED = 20;
 
 export interface SegmentEvents {
   /** Loads of a tag are failing. */
   readonly onLoadFailed: (tag: string, error: unknown) => void;
   readonly onRefreshFailed: (error: unknown) => void;
-  /** A row has a name that is no tag, and is not served; once for each of the first {@link MAX_UNSERVED}. */
+  /** A row is not served, because its name is not a valid tag; once for each of the first {@link MAX_UNSERVED}. */
   readonly onUnserved?: (name: string) => void;
 }

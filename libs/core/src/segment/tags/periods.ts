@@ -119,8 +119,8 @@ export function periodName({ template }: Calendar, parts: Readonly<Record<string
 }
 
 /**
- * A day, week, month, quarter or year, and the time window in which its numbers may be issued. The window allows for any time zone and
- * for clocks that differ by a day.
+ * A day, week, month, quarter or year, and the time window in which its numbers may be issued. The window allows for
+ * any time zone and for clocks that differ by a day.
  */
 export interface Period {
   /** `2026-11-22`, `2026-W47`, `2026-11`, `2026-Q4`, `2026` or `2026/04-01`. */
