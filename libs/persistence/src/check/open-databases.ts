@@ -165,9 +165,10 @@ export class OpenDatabase {
     return this.dataSource.access.transaction(async (statement) => {
       // No server creates a tag here after this: {@link DatabaseNames.assertNotLeft} waits for it.
       if (tag === undefined) await this.names.mark(this.name, 'left', statement);
-      if (mayFreeze) await this.rows.freeze(statement, tag);
-      // After the rows, in the order in which allocations lock.
+      // Before the rows: an allocation of MySQL locks the record of the server, then its row. In the other order, the two
+      // end each other, again and again.
       await this.guard.followWithin(statement);
+      if (mayFreeze) await this.rows.freeze(statement, tag);
       return this.rows.handedOver(statement, tag);
     }, RESTORE_LIMIT_MS);
   }
