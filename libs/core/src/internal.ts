@@ -63,6 +63,7 @@ export { rendezvousScore } from './util/rendezvous-score';
 export { ShutdownStack, type ShutdownReport } from './util/shutdown-stack';
 export { packageVersion } from './util/package-version';
 export { forEachInPages } from './util/pages';
+export { RecentRefusal } from './util/recent-refusal';
 export { backoffMs, retry, type BackoffOptions } from './util/retry';
 export type { BufferContext } from './segment/allocation/buffer-context';
 export { CallerQueue } from './segment/buffer/caller-queue';

@@ -1,5 +1,5 @@
 import { type IdRange, LeafError } from '@leaf-ids/core';
-import { nextStep, retry } from '@leaf-ids/core/internal';
+import { nextStep, RecentRefusal, retry } from '@leaf-ids/core/internal';
 import type { PrefetchContext, PrefetchOptions } from './prefetch-context';
 import { asRefusal, BACKOFF, isPassing, LoadRecord, type LoadView, tooLate } from './load-record';
 
@@ -47,8 +47,6 @@ export interface PrefetchView extends LoadView {
 
 /** The next load starts when this share of a load is used. */
 const PREFETCH_RATIO = 0.1;
-/** How long a permanent refusal (for example of an unknown tag) is cached before the next request, in milliseconds. */
-const REFUSAL_MS = 1000;
 /** The first loads have the minimum size; later sizes follow the consumption. */
 const FIRST_LOADS = 2;
 
@@ -75,8 +73,7 @@ export abstract class PrefetchBuffer<S extends Stock> {
   private loadStartedAt = 0;
   private loading = false;
   private readonly record = new LoadRecord();
-  private refusal: LeafError | undefined;
-  private refusedUntil = 0;
+  protected readonly refusal: RecentRefusal;
   private closed: LeafError | undefined;
   private readonly wakers = new Set<() => void>();
 
@@ -89,6 +86,7 @@ export abstract class PrefetchBuffer<S extends Stock> {
     private readonly usedUp: S,
   ) {
     this.current = usedUp;
+    this.refusal = new RecentRefusal(context.clock);
   }
 
   /** Whether the buffer can be removed without losing IDs or callers. */
@@ -156,7 +154,7 @@ export abstract class PrefetchBuffer<S extends Stock> {
       while (!this.has(count)) {
         if (this.closed !== undefined) throw this.closed;
         this.replenish();
-        if (!this.loading && this.refusal !== undefined) throw this.refusal;
+        if (!this.loading && this.refusal.error !== undefined) throw this.refusal.error;
         if (!(await this.change(deadline))) throw this.late();
       }
     } finally {
@@ -169,7 +167,7 @@ export abstract class PrefetchBuffer<S extends Stock> {
   /** Starts a load, unless one is in progress or was just refused. */
   protected replenish(): void {
     if (this.loading || this.closed !== undefined) return;
-    if (this.context.clock.monotonic() < this.refusedUntil) return;
+    if (this.refusal.isRecent) return;
     this.loading = true;
     this.checkpoint = 0;
     void this.load();
@@ -181,11 +179,6 @@ export abstract class PrefetchBuffer<S extends Stock> {
     this.current = next ?? this.usedUp;
     this.mark();
     return next !== undefined;
-  }
-
-  /** The refusal of the newest load; undefined once a new load may start. */
-  protected get refusedWith(): LeafError | undefined {
-    return this.context.clock.monotonic() < this.refusedUntil ? this.refusal : undefined;
   }
 
   protected get failure(): unknown {
@@ -262,13 +255,12 @@ export abstract class PrefetchBuffer<S extends Stock> {
 
   private accept(stocks: readonly S[]): void {
     if (this.closed === undefined) this.queue.push(...stocks);
-    this.refusal = undefined;
+    this.refusal.forget();
   }
 
   private refuse(error: unknown): void {
     if (isPassing(error)) return;
-    this.refusal = asRefusal(this.name, error);
-    this.refusedUntil = this.context.clock.monotonic() + REFUSAL_MS;
+    this.refusal.keep(asRefusal(this.name, error));
   }
 
   /** During a load no checks are needed until `current` is empty; otherwise they are needed from the low mark on. */

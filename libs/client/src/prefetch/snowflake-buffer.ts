@@ -60,7 +60,8 @@ export class SnowflakeBuffer extends PrefetchBuffer<TextBatch> implements Snowfl
   next(): string {
     const id = this.tryNext();
     if (id !== undefined) return id;
-    throw this.refusedWith ?? this.empty();
+    this.refusal.assertNone();
+    throw this.empty();
   }
 
   nextBigint(): bigint {

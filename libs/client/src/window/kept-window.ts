@@ -3,6 +3,7 @@ import {
   backoffMs,
   type BackoffOptions,
   type IssueWindow,
+  RecentRefusal,
   retry,
   type Term,
   withinDeadline,
@@ -11,8 +12,6 @@ import { asRefusal, BACKOFF, isPassing, LoadRecord } from '../prefetch/load-reco
 import { LeaseRequests, type WindowAnswer } from './lease-requests';
 import type { ResolvedWindow, WindowContext } from './window-options';
 
-/** How long a permanent refusal is cached before the next request, in milliseconds. */
-const REFUSAL_MS = 1000;
 /** A window is not extended again before this share of it has passed. */
 const SHORTEST_SHARE = 0.1;
 /** Longest wait after a failed extension, in milliseconds; shorter for short windows. */
@@ -47,8 +46,7 @@ export class KeptWindow implements IssueWindow {
   private keeping: Promise<void> | undefined;
   private nap: AbortController | undefined;
   private isFinal = false;
-  /** End of the pause after a refusal, in monotonic milliseconds. */
-  private refusedUntil = -Infinity;
+  private readonly refused: RecentRefusal;
   private renewableAt = -Infinity;
   private extendAt = -Infinity;
   private notify: (() => void) | undefined;
@@ -64,6 +62,7 @@ export class KeptWindow implements IssueWindow {
     private readonly newest: () => number,
   ) {
     this.layout = expected;
+    this.refused = new RecentRefusal(context.clock);
     this.announce();
   }
 
@@ -84,7 +83,7 @@ export class KeptWindow implements IssueWindow {
 
   /** Acquires a worker ID in the background, and keeps it; unless it does so already, or was just refused. */
   open(): void {
-    if (this.isFinal || this.keeping !== undefined || this.context.clock.monotonic() < this.refusedUntil) return;
+    if (this.isFinal || this.keeping !== undefined || this.refused.isRecent) return;
     if (!this.refusal.retryable) this.refusal = notYet();
     this.keeping = this.keep().finally(() => (this.keeping = undefined));
   }
@@ -243,8 +242,9 @@ export class KeptWindow implements IssueWindow {
 
   private refuse(error: unknown): void {
     this.isFinal ||= isLeafError(error, 'LEAF_LAYOUT_MISMATCH');
-    this.refusedUntil = this.context.clock.monotonic() + REFUSAL_MS;
-    this.end(asRefusal('snowflake', error));
+    const refusal = asRefusal('snowflake', error);
+    this.refused.keep(refusal);
+    this.end(refusal);
   }
 
   private end(refusal: LeafError): void {

@@ -1,4 +1,5 @@
 import { LeafError } from '../../errors/leaf-error';
+import { RecentRefusal } from '../../util/recent-refusal';
 import { retry } from '../../util/retry';
 import type { BufferContext } from '../allocation/buffer-context';
 import { RangeSource } from '../allocation/range-source';
@@ -8,20 +9,17 @@ import { WaitQueue } from '../allocation/wait-queue';
 
 /** Back-off between the retries of a call to the store. */
 export const BACKOFF = { firstMs: 50, maxMs: 1000 };
-/** How long a non-retryable error of the store, such as a deleted row, is cached, in milliseconds. */
-const REFUSAL_MS = 1000;
 
 /** The allocation in progress of one tag, at most one, and the calls that wait for it. */
 export abstract class AllocatingSource {
   protected allocating = false;
   protected retired: (() => LeafError) | undefined = undefined;
   protected readonly source: RangeSource;
+  protected readonly refusal: RecentRefusal;
   /** Number of IDs for calls that were woken and have not run yet. */
   protected resuming = 0;
   /** Calls that wait for the allocation in progress. */
   private waiting: WaitQueue | undefined = undefined;
-  private refusal: LeafError | undefined = undefined;
-  private refusedUntil = 0;
 
   /** @param highest the highest ID of the tag known to be taken; all issued IDs are above it */
   constructor(
@@ -30,6 +28,7 @@ export abstract class AllocatingSource {
     highest?: bigint,
   ) {
     this.source = new RangeSource(tag, context, highest);
+    this.refusal = new RecentRefusal(context.clock);
   }
 
   get tag(): string {
@@ -60,7 +59,7 @@ export abstract class AllocatingSource {
   protected async allocation(deadline: number, count: number): Promise<void> {
     this.assertOpen();
     if (!this.allocating) {
-      this.assertNotRefused();
+      this.refusal.assertNone();
       this.startLoad();
     }
     const end = await this.line.wait(deadline, count);
@@ -90,24 +89,6 @@ export abstract class AllocatingSource {
     const isRetryable = (error: unknown): boolean =>
       this.retired === undefined && error instanceof LeafError && error.retryable && isWanted();
     return retry(noted, { ...BACKOFF, attempts: Infinity, isRetryable, signal: closing }, clock, random);
-  }
-
-  /** @param error undefined if a waiting call may start another load immediately */
-  protected refuse(error: LeafError | undefined): void {
-    this.refusal = error;
-    this.refusedUntil = this.context.clock.monotonic() + REFUSAL_MS;
-  }
-
-  protected endRefusal(): void {
-    this.refusal = undefined;
-  }
-
-  protected get isRefused(): boolean {
-    return this.context.clock.monotonic() < this.refusedUntil;
-  }
-
-  protected assertNotRefused(): void {
-    if (this.refusal !== undefined && this.isRefused) throw this.refusal;
   }
 
   protected assertOpen(): void {

@@ -137,7 +137,7 @@ export class DoubleBuffer extends AllocatingSource implements TagSource {
   /** Starts the background load, unless it is not needed or not allowed now. */
   private prefetch(): void {
     if (this.queue.hasNext || this.allocating || this.retired !== undefined) return;
-    if (this.isRefused) return;
+    if (this.refusal.isRecent) return;
     if (this.source.failure !== undefined && !this.context.idleRetries.admits(this)) return;
     this.startLoad();
   }
@@ -156,10 +156,10 @@ export class DoubleBuffer extends AllocatingSource implements TagSource {
       if (this.buffered === 0) await Promise.resolve();
       this.assertOpen();
       this.queue.append(await this.retrying(() => this.source.load(this.wanted(0)), isWanted));
-      this.endRefusal();
+      this.refusal.forget();
     } catch (error) {
       const isGivenUp = error instanceof LeafError && error.retryable && !closing.aborted;
-      this.refuse(isGivenUp ? undefined : error instanceof LeafError ? error : this.unavailable());
+      this.refusal.keep(isGivenUp ? undefined : error instanceof LeafError ? error : this.unavailable());
       // From now on, each issued ID checks whether the load may be retried.
       this.checkpoint = this.queue.current.size;
     } finally {
@@ -174,7 +174,7 @@ export class DoubleBuffer extends AllocatingSource implements TagSource {
     deadline: number,
     hasWaited: boolean,
   ): Promise<IdRange[]> {
-    this.assertNotRefused();
+    this.refusal.assertNone();
     if (this.source.exceedsBlocks(count)) throw tooManyBlocks(this.tag, count);
     const pending: PendingTake = { count, consecutive, loaded: [], abandoned: false, done: false };
     this.context.used.add(this);
@@ -207,7 +207,7 @@ export class DoubleBuffer extends AllocatingSource implements TagSource {
       this.queue.appendAll(loaded, count, consecutive);
       this.assertOpen();
       if (!(error instanceof LeafError) || error.retryable) throw this.unavailable();
-      if (error.code !== 'LEAF_TAG_EXHAUSTED' && error.code !== 'LEAF_SIZE_INVALID') this.refuse(error);
+      if (error.code !== 'LEAF_TAG_EXHAUSTED' && error.code !== 'LEAF_SIZE_INVALID') this.refusal.keep(error);
       throw error;
     } finally {
       pending.done = true;

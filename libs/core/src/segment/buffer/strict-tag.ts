@@ -1,6 +1,8 @@
 import { LeafError } from '../../errors/leaf-error';
+import { RecentRefusal } from '../../util/recent-refusal';
 import { backoffMs } from '../../util/retry';
 import type { BufferContext } from '../allocation/buffer-context';
+import { BACKOFF } from './allocating-source';
 import { CallerQueue } from './caller-queue';
 import { type IdRange, MAX_RANGE_SIZE, sizeOf } from '../tags/id-range';
 import { RangeSource } from '../allocation/range-source';
@@ -82,10 +84,6 @@ async function answerAt(answers: Promise<(Allocation | LeafError)[]>, index: num
   return answer;
 }
 
-const BACKOFF = { firstMs: 50, maxMs: 1000 };
-/** How long a non-retryable error of the store is cached, in milliseconds. */
-const REFUSAL_MS = 1000;
-
 /**
  * A tag whose IDs ascend over all servers: a call that starts after another call has returned, on any server, gets a
  * higher ID.
@@ -108,8 +106,7 @@ export class StrictTag implements TagSource, LinedTag {
   /** Number of IDs of the allocation in flight. */
   private asked = 0;
   private failures = 0;
-  private refusal: LeafError | undefined;
-  private refusedUntil = 0;
+  private readonly refusal: RecentRefusal;
   private retired: (() => LeafError) | undefined;
   private onEnd: (() => void) | undefined;
 
@@ -122,6 +119,7 @@ export class StrictTag implements TagSource, LinedTag {
   ) {
     const { waitMs } = context.options;
     this.source = new RangeSource(tag, context, highest);
+    this.refusal = new RecentRefusal(context.clock);
     this.callers = new CallerQueue(context.clock, {
       waitMs,
       batchSize: MAX_RANGE_SIZE,
@@ -222,9 +220,7 @@ export class StrictTag implements TagSource, LinedTag {
 
   private wait(count: number): Promise<IdRange> {
     if (this.retired !== undefined) return Promise.reject(this.retired());
-    if (this.refusal !== undefined && this.context.clock.monotonic() < this.refusedUntil) {
-      return Promise.reject(this.refusal);
-    }
+    if (this.refusal.error !== undefined && this.refusal.isRecent) return Promise.reject(this.refusal.error);
     if (this.callers.length >= MAX_WAITING) return Promise.reject(tooManyWaiting(this.tag));
     const range = this.callers.wait(count);
     if (!this.busy) this.enter();
@@ -255,8 +251,7 @@ export class StrictTag implements TagSource, LinedTag {
     }
     this.failures = 0;
     if (error.code !== 'LEAF_TAG_EXHAUSTED') {
-      this.refusal = error;
-      this.refusedUntil = this.context.clock.monotonic() + REFUSAL_MS;
+      this.refusal.keep(error);
     } else if (this.callers.divide()) {
       return;
     }
