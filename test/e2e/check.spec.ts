@@ -89,7 +89,9 @@ describe('leaf-server check', () => {
       ...env,
       LEAF_DATABASE_URLS: JSON.stringify({ a: `sqlite:${directory}`, b: 'sqlite:/nowhere' }),
     };
-    expect((await check(directory, unreadable, '--json')).stdout).toContain('"state": "unusable"');
+    const refused = (await check(directory, unreadable, '--json')).stdout;
+    expect(refused).toContain('"state": "unusable"');
+    expect(refused).not.toContain('..');
   });
 
   it('refuses an argument that it does not know', async () => {
