@@ -27,7 +27,7 @@ const folders = {
     'config',
     'lifecycle',
     'tokens',
-    'takers',
+    'clients',
     'processes',
     'tracing',
     'commands',

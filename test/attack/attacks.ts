@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Crowd } from './crowd';
-import { ADMIN_TOKEN, TAKER_TOKEN } from './tokens';
+import { ADMIN_TOKEN, CLIENT_TOKEN } from './tokens';
 
 export interface Attack {
   readonly name: string;
@@ -223,8 +223,8 @@ export const ATTACKS: readonly Attack[] = [
   },
   {
     name: '8 callers with wrong tokens, at the address of callers with a valid one',
-    env: { LEAF_TAKER_TOKENS: `billing:${TAKER_TOKEN}` },
-    token: TAKER_TOKEN,
+    env: { LEAF_CLIENT_TOKENS: `billing:${CLIENT_TOKEN}` },
+    token: CLIENT_TOKEN,
     allowed: ['401', '429', '503'],
     run: (crowd) =>
       crowd.loop(8, () => {

@@ -7,7 +7,7 @@ import { encode } from '../support/resp-client';
 import { requireTool } from '../support/tools';
 import { type Attack, CONNECTING_LOAD } from './attacks';
 import type { Crowd } from './crowd';
-import { TAKER_TOKEN } from './tokens';
+import { CLIENT_TOKEN } from './tokens';
 
 const TAG = 'leaf-segment-test';
 const INCR = encode('INCR', TAG);
@@ -190,8 +190,8 @@ export const RESP_ATTACKS: readonly Attack[] = [
   {
     name: 'Redis protocol: 8 callers that guess tokens',
     sources: SOURCES,
-    env: { LEAF_TAKER_TOKENS: `billing:${TAKER_TOKEN}` },
-    token: TAKER_TOKEN,
+    env: { LEAF_CLIENT_TOKENS: `billing:${CLIENT_TOKEN}` },
+    token: CLIENT_TOKEN,
     allowed: ['LEAF_UNAUTHORIZED', 'LEAF_TOO_MANY_FAILURES'],
     run: (crowd) =>
       crowd.loop(8, async () => {

@@ -24,7 +24,7 @@ const OTHER: Readonly<Record<string, Values>> = {
     image: { repository: 'example.org/leaf', tag: '1', pullPolicy: 'Always', pullSecrets: [{ name: 'registry' }] },
     replicas: 17,
     existingSecret: 'ids',
-    secretSettings: { LEAF_ETCD_ENDPOINTS: 'etcd', LEAF_TAKER_TOKENS: 'taker-tokens' },
+    secretSettings: { LEAF_ETCD_ENDPOINTS: 'etcd', LEAF_CLIENT_TOKENS: 'client-tokens' },
     settings: { LEAF_SHUTDOWN_DRAIN_MS: '20000', LEAF_ETCD_TLS_CA_FILE: '/etc/etcd/ca.crt' },
     resources: { requests: { cpu: '2' }, limits: { memory: '1Gi' } },
     volumes: [{ name: 'etcd', secret: { secretName: 'etcd-ca' } }],

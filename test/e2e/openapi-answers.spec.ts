@@ -226,7 +226,7 @@ describe('every answer is as the document says', () => {
         await ask(
           operationId,
           fill('%20'),
-          ['consoleAsset', 'docsFile', 'blockTaker', 'unblockTaker'].includes(operationId) ? 404 : 400,
+          ['consoleAsset', 'docsFile', 'blockClient', 'unblockClient'].includes(operationId) ? 404 : 400,
           withToken(operation.requestBody === undefined ? undefined : { step: 1 }),
         );
         await ask(operationId, fill('x'.repeat(2000)), 414, withToken());
@@ -249,14 +249,14 @@ describe('every answer is as the document says', () => {
     }
   });
 
-  it('a taker that is blocked, and admitted again', async () => {
+  it('a client that is blocked, and admitted again', async () => {
     const other = await startTestServer({
       LEAF_ADMIN_TOKEN: ADMIN_TOKEN,
-      LEAF_TAKER_TOKENS: `billing:${randomBytes(32).toString('hex')}`,
+      LEAF_CLIENT_TOKENS: `billing:${randomBytes(32).toString('hex')}`,
     });
     try {
-      for (const operationId of ['blockTaker', 'unblockTaker']) {
-        await ask(operationId, '/api/server/takers/billing/block', 200, withToken(), other.port);
+      for (const operationId of ['blockClient', 'unblockClient']) {
+        await ask(operationId, '/api/server/clients/billing/block', 200, withToken(), other.port);
       }
     } finally {
       await other.stop();

@@ -281,13 +281,13 @@ describe('A server of several processes', () => {
   });
 
   it('takes an order of an operator in every process at once, and in one that comes later', async () => {
-    const taker = 'billing-token-0123456789';
-    const server = await start({ LEAF_ADMIN_TOKEN: ADMIN_TOKEN, LEAF_TAKER_TOKENS: `billing:${taker}` });
+    const clientToken = 'billing-token-0123456789';
+    const server = await start({ LEAF_ADMIN_TOKEN: ADMIN_TOKEN, LEAF_CLIENT_TOKENS: `billing:${clientToken}` });
     const { port } = server;
     const statuses = async (path: string): Promise<Set<number>> => {
       // Connections of their own: they are dealt out in turn.
       const answers = [];
-      const headers = { authorization: `Bearer ${taker}` };
+      const headers = { authorization: `Bearer ${clientToken}` };
       for (let i = 0; i < 4 * PROCESSES; i++) answers.push(await call(port, path, { headers }));
       return new Set(answers.map(({ status }) => status));
     };
@@ -299,11 +299,11 @@ describe('A server of several processes', () => {
     expect(await statuses('/api/segment/get/order')).toEqual(new Set([200]));
     await order('POST', '/api/tags/order/pause');
     expect(await statuses('/api/segment/get/order')).toEqual(new Set([503]));
-    await order('POST', '/api/server/takers/billing/block');
+    await order('POST', '/api/server/clients/billing/block');
     expect(await statuses('/api/snowflake/get/order')).toEqual(new Set([403]));
     await replaced(server, 0);
     expect(await statuses('/api/snowflake/get/order')).toEqual(new Set([403]));
-    await order('DELETE', '/api/server/takers/billing/block');
+    await order('DELETE', '/api/server/clients/billing/block');
     expect(await statuses('/api/segment/get/order')).toEqual(new Set([503]));
     await order('POST', '/api/tags/order/resume');
     expect(await statuses('/api/segment/get/order')).toEqual(new Set([200]));

@@ -22,7 +22,7 @@ import { MetricsModule } from './metrics/metrics.module';
 import { MonitorModule } from './monitor/monitor.module';
 import { OpenApiModule } from './openapi/openapi.module';
 import { RespModule } from './resp/resp.module';
-import { TakersModule } from './takers/takers.module';
+import { ClientsModule } from './clients/clients.module';
 import { TokensModule } from './tokens/tokens.module';
 import { WorkerWindowsModule } from './worker-windows/worker-windows.module';
 
@@ -56,7 +56,7 @@ export class AppModule implements BeforeApplicationShutdown {
       imports: [
         ConfigModule.forRoot(config, logger),
         TokensModule,
-        TakersModule,
+        ClientsModule,
         LifecycleModule.forRoot(clock, drain, IdModule.forRoot({ ...config.ids, ...(signal && { signal }) })),
         ProcessesModule.forRoot(bus),
         HttpModule.forRoot(requests, overload),

@@ -23,7 +23,7 @@ import { RespListener } from './resp/resp-listener';
 import { ApiDocument } from './openapi/api-document';
 import { SharedState } from './processes/shared-state';
 import { SingleProcess, type ProcessBus } from './processes/process-bus';
-import { TakerAccess } from './takers/taker-access';
+import { ClientAccess } from './clients/client-access';
 import { traced } from './tracing/traced';
 import { Tracing } from './tracing/tracing';
 import { WorkerGuard } from './worker-windows/worker.guard';
@@ -110,8 +110,8 @@ export async function startServer(
   }
   // It answers ahead of what traces requests.
   if (fastPath && tracing === undefined) {
-    const takers = app.get(TakerAccess);
-    route.serve(app.get(EmbeddedIdService), takers.enabled ? takers : undefined);
+    const clients = app.get(ClientAccess);
+    route.serve(app.get(EmbeddedIdService), clients.enabled ? clients : undefined);
   }
   const { port, address } = app.getHttpServer().address() as AddressInfo;
   const url = urlOf(host, port);

@@ -68,7 +68,7 @@ export interface LeafClientOptions {
    * servers is used, and must be this one if it is given.
    */
   readonly layout?: BitLayoutOptions;
-  /** Token for servers with `LEAF_TAKER_TOKENS`; none by default. A function is called for each request. */
+  /** Token for servers with `LEAF_CLIENT_TOKENS`; none by default. A function is called for each request. */
   readonly token?: ClientToken;
   readonly events?: Partial<LeafClientEvents>;
 }

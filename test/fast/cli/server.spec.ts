@@ -8,15 +8,15 @@ import { freePort } from '../../support/free-port';
 import { leaf, leafJson, type Ran } from '../../support/leaf-command';
 import { startTestServer, type TestServer } from '../../support/servers/server';
 
-const TAKER = 'billing-token-0123456789';
+const CLIENT_TOKEN = 'billing-token-0123456789';
 
 describe('leaf with a server', () => {
   let server: TestServer;
   let env: NodeJS.ProcessEnv;
 
   beforeAll(async () => {
-    server = await startTestServer({ LEAF_ADMIN_TOKEN: ADMIN_TOKEN, LEAF_TAKER_TOKENS: `billing:${TAKER}` });
-    env = { LEAF_URL: `http://127.0.0.1:${server.port}/`, LEAF_TOKEN: TAKER };
+    server = await startTestServer({ LEAF_ADMIN_TOKEN: ADMIN_TOKEN, LEAF_CLIENT_TOKENS: `billing:${CLIENT_TOKEN}` });
+    env = { LEAF_URL: `http://127.0.0.1:${server.port}/`, LEAF_TOKEN: CLIENT_TOKEN };
   });
   afterAll(() => server.stop());
 
@@ -117,21 +117,21 @@ describe('leaf with a server', () => {
       return err;
     };
     const unknown = 'leaf: There is no tag "nothing". Create it: leaf tags create nothing (LEAF_TAG_NOT_FOUND)\n';
-    expect(await refused(['next', 'nothing'], TAKER)).toBe(unknown);
-    expect(await refused(['range', 'nothing', '-n', '5'], TAKER)).toBe(unknown);
+    expect(await refused(['next', 'nothing'], CLIENT_TOKEN)).toBe(unknown);
+    expect(await refused(['range', 'nothing', '-n', '5'], CLIENT_TOKEN)).toBe(unknown);
     expect(await refused(['tags', 'get', 'nothing'])).toBe(unknown);
     for (const args of [['next', 'order'], ['snowflake'], ['tags', 'create', 'x']]) {
       expect(await refused(args)).toContain('requires a token. Set LEAF_TOKEN');
       expect(await refused(args, 'a-wrong-token-0123456789')).toContain('does not accept the token.');
     }
     expect(await refused(['tags', 'create', 'leaf-segment-test'], ADMIN_TOKEN)).toContain('(LEAF_TAG_EXISTS)');
-    expect(await refused(['next', 'a/b'], TAKER)).toContain('(LEAF_TAG_INVALID)');
+    expect(await refused(['next', 'a/b'], CLIENT_TOKEN)).toContain('(LEAF_TAG_INVALID)');
     expect(await refused(['next', 'order'], 'two words')).toContain('token contains characters');
   });
 
   it('reads the token from a file', async () => {
     const file = join(server.directory, 'token');
-    writeFileSync(file, `${TAKER}\n`);
+    writeFileSync(file, `${CLIENT_TOKEN}\n`);
     const args = ['snowflake', '--token-file', file];
     expect((await leaf(args, { LEAF_URL: env.LEAF_URL, LEAF_TOKEN: 'wrong-token-0123456789' })).code).toBe(0);
   });

@@ -115,7 +115,7 @@ describe('LeafClient with worker windows', () => {
   });
 
   it('needs a token of its own, and says so', async () => {
-    const client = open({ snowflake: { mode: 'window' }, token: 'taker-token-0123456789' });
+    const client = open({ snowflake: { mode: 'window' }, token: 'client-token-0123456789' });
     await expect(client.ready()).rejects.toMatchObject({ code: 'LEAF_UNAUTHORIZED' });
     expect(() => client.snowflake()).toThrow(expect.objectContaining({ code: 'LEAF_UNAUTHORIZED' }));
   });

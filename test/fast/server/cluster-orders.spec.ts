@@ -177,7 +177,7 @@ describe('the cluster token', () => {
       ['POST', '/api/tags'],
       ['PATCH', `/api/tags/${TAG}`],
       ['DELETE', `/api/tags/${TAG}`],
-      ['POST', '/api/server/takers/billing/block'],
+      ['POST', '/api/server/clients/billing/block'],
       ['POST', ORDERS],
     ] as const) {
       expect([path, (await asPeer(server, method, path, 'ops')).status]).toEqual([path, 401]);

@@ -10,7 +10,7 @@ import { startTestServer, type TestServer } from '../../support/servers/server';
 import { until } from '../../support/until';
 
 const TAG = 'leaf-segment-test';
-const TAKER = 'billing-token-0123456789';
+const CLIENT_TOKEN = 'billing-token-0123456789';
 const ENV = { LEAF_RESP_PORT: '0', LEAF_ADMIN_TOKEN: ADMIN_TOKEN };
 
 let server: TestServer;
@@ -305,13 +305,13 @@ describe('A connection', () => {
   });
 });
 
-describe('With taker tokens', () => {
+describe('With client tokens', () => {
   const TOKENS = {
-    LEAF_TAKER_TOKENS: `billing:${TAKER}`,
-    LEAF_TAKER_QUOTAS: '{"billing":{"tags":["strict"],"idsPerSecond":10}}',
+    LEAF_CLIENT_TOKENS: `billing:${CLIENT_TOKEN}`,
+    LEAF_CLIENT_QUOTAS: '{"billing":{"tags":["strict"],"idsPerSecond":10}}',
   };
 
-  it('commands that issue IDs need AUTH with a taker or admin token, and no other command does', async () => {
+  it('commands that issue IDs need AUTH with a client or admin token, and no other command does', async () => {
     await start(TOKENS);
     await createTag({ tag: 'strict', order: 'strict' });
     const client = await connect();
@@ -325,7 +325,7 @@ describe('With taker tokens', () => {
       expect(await client.call(words)).toMatch(/^-LEAF_UNAUTHORIZED /);
     }
     expect(await client.call('PING')).toBe('+PONG\r\n');
-    expect(await client.call(`AUTH ${TAKER}`)).toBe('+OK\r\n');
+    expect(await client.call(`AUTH ${CLIENT_TOKEN}`)).toBe('+OK\r\n');
     expect(await client.call('INCR strict')).toBe(':1\r\n');
     expect(await client.call(`INCR ${TAG}`)).toMatch(/^-LEAF_FORBIDDEN /);
     expect(await client.call('INCRBY strict 100')).toBe(':101\r\n');
@@ -338,33 +338,33 @@ describe('With taker tokens', () => {
     expect(await client.call(`INCR ${TAG}`)).toBe(':1\r\n');
   });
 
-  it('a blocked taker is refused, and ten wrong tokens limit the client', async () => {
+  it('a blocked client is refused, and ten wrong tokens limit its address', async () => {
     await start(TOKENS);
     await createTag({ tag: 'strict', order: 'strict' });
     const client = await connect();
-    await client.call(`AUTH ${TAKER}`);
-    await admin(server.port, 'POST', '/api/server/takers/billing/block');
+    await client.call(`AUTH ${CLIENT_TOKEN}`);
+    await admin(server.port, 'POST', '/api/server/clients/billing/block');
     expect(await client.call('INCR strict')).toMatch(/^-LEAF_FORBIDDEN /);
-    expect(await client.call(`AUTH ${TAKER}`)).toMatch(/^-LEAF_FORBIDDEN /);
-    await admin(server.port, 'DELETE', '/api/server/takers/billing/block');
+    expect(await client.call(`AUTH ${CLIENT_TOKEN}`)).toMatch(/^-LEAF_FORBIDDEN /);
+    await admin(server.port, 'DELETE', '/api/server/clients/billing/block');
     expect(await client.call('INCR strict')).toBe(':1\r\n');
     for (let n = 0; n < 10; n++) expect(await client.call('AUTH wrong')).toMatch(/^-LEAF_UNAUTHORIZED /);
     expect(await client.call('AUTH wrong')).toMatch(/^-LEAF_TOO_MANY_FAILURES .* \(retry after \d+ ms\)\r\n$/);
-    expect(await client.call(`AUTH ${TAKER}`)).toBe('+OK\r\n');
+    expect(await client.call(`AUTH ${CLIENT_TOKEN}`)).toBe('+OK\r\n');
   });
 
   it('a change of the token file ends the access of the connections whose token it removes, and of no other', async () => {
     const directory = await makeDataDirectory();
     try {
-      const file = join(directory, 'takers');
+      const file = join(directory, 'client-tokens');
       const [shop, later] = ['shop-token-0123456789', 'later-token-0123456789'];
-      await writeFile(file, `billing:${TAKER},shop:${shop}`);
-      await start({ LEAF_TAKER_TOKENS_FILE: file });
+      await writeFile(file, `billing:${CLIENT_TOKEN},shop:${shop}`);
+      await start({ LEAF_CLIENT_TOKENS_FILE: file });
       const [kept, removed, newcomer] = [await connect(), await connect(), await connect()];
-      await kept.call(`AUTH ${TAKER}`);
+      await kept.call(`AUTH ${CLIENT_TOKEN}`);
       await removed.call(`AUTH ${shop}`);
       expect([await kept.call(`INCR ${TAG}`), await removed.call(`INCR ${TAG}`)]).toEqual([':1\r\n', ':2\r\n']);
-      await writeFile(file, `later:${later},billing:${TAKER}@2999-12-31\n\n`);
+      await writeFile(file, `later:${later},billing:${CLIENT_TOKEN}@2999-12-31\n\n`);
       await until('the new token is valid', async () => (await newcomer.call(`AUTH ${later}`)) === '+OK\r\n');
       expect(await removed.call(`INCR ${TAG}`)).toMatch(/^-LEAF_UNAUTHORIZED /);
       expect(await kept.call(`INCR ${TAG}`)).toBe(':3\r\n');
@@ -374,9 +374,9 @@ describe('With taker tokens', () => {
   });
 
   it('a failed command is not charged', async () => {
-    await start({ ...TOKENS, LEAF_TAKER_QUOTAS: '{"billing":{"idsPerSecond":1}}' });
+    await start({ ...TOKENS, LEAF_CLIENT_QUOTAS: '{"billing":{"idsPerSecond":1}}' });
     const client = await connect();
-    await client.call(`AUTH ${TAKER}`);
+    await client.call(`AUTH ${CLIENT_TOKEN}`);
     for (let n = 0; n < 5; n++) expect(await client.call('INCR none')).toMatch(/^-LEAF_TAG_NOT_FOUND /);
     expect(await client.call(`INCR ${TAG}`)).toBe(':1\r\n');
   });

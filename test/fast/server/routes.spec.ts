@@ -43,12 +43,12 @@ const PUBLIC = [
 /** Everything that changes something. */
 const ADMIN = [
   'DELETE /api/server/drain',
-  'DELETE /api/server/takers/:name/block',
+  'DELETE /api/server/clients/:name/block',
   'DELETE /api/tags/:tag',
   'PATCH /api/tags/:tag',
   'POST /api/cluster/orders',
   'POST /api/server/drain',
-  'POST /api/server/takers/:name/block',
+  'POST /api/server/clients/:name/block',
   'POST /api/tags',
   'POST /api/tags/:tag/pause',
   'POST /api/tags/:tag/resume',

@@ -7,10 +7,10 @@ import { ServerAdminController } from './server-admin.controller';
 import { TagAdmin } from './tag-admin';
 import { TagAdminController } from './tag-admin.controller';
 import { TagsController } from './tags.controller';
-import { TakerAdminController } from './taker-admin.controller';
+import { ClientAdminController } from './client-admin.controller';
 
 @Module({
-  controllers: [TagsController, TagAdminController, ServerAdminController, TakerAdminController],
+  controllers: [TagsController, TagAdminController, ServerAdminController, ClientAdminController],
   providers: [FailureLimit, AdminGuard, Audit, TagAdmin, ServerAdmin],
   exports: [FailureLimit, Audit, TagAdmin, ServerAdmin],
 })

@@ -16,7 +16,7 @@ export function contradictions(values: Resolved, env: NodeJS.ProcessEnv): string
     ...unsharedDatabases(values, env),
     ...loopbackFaults(values, env),
     ...movedFaults(values, env),
-    ...takerFaults(values),
+    ...clientFaults(values),
     ...sharedTokens(values),
   ];
 }
@@ -168,18 +168,18 @@ function movedFaults(values: Resolved, env: NodeJS.ProcessEnv): string[] {
   return faults;
 }
 
-function takerFaults(values: Resolved): string[] {
-  const { LEAF_TAKER_TOKENS: tokens, LEAF_TAKER_QUOTAS: quotas = {} } = values;
+function clientFaults(values: Resolved): string[] {
+  const { LEAF_CLIENT_TOKENS: tokens, LEAF_CLIENT_QUOTAS: quotas = {} } = values;
   const names = Object.keys(quotas);
   if (tokens === undefined)
-    return names.length > 0 ? ['LEAF_TAKER_QUOTAS needs LEAF_TAKER_TOKENS, which is not set'] : [];
+    return names.length > 0 ? ['LEAF_CLIENT_QUOTAS needs LEAF_CLIENT_TOKENS, which is not set'] : [];
   const unknown = names.find((name) => name !== ANY && !tokens.some((token) => token.name === name));
-  return unknown === undefined ? [] : [`LEAF_TAKER_QUOTAS names "${unknown}", which LEAF_TAKER_TOKENS does not list`];
+  return unknown === undefined ? [] : [`LEAF_CLIENT_QUOTAS names "${unknown}", which LEAF_CLIENT_TOKENS does not list`];
 }
 
 /** A token has one purpose. */
 function sharedTokens(values: Resolved): string[] {
-  const names = ['LEAF_TAKER_TOKENS', 'LEAF_WORKER_TOKENS', 'LEAF_CLUSTER_TOKEN', 'LEAF_ADMIN_TOKEN'] as const;
+  const names = ['LEAF_CLIENT_TOKENS', 'LEAF_WORKER_TOKENS', 'LEAF_CLUSTER_TOKEN', 'LEAF_ADMIN_TOKEN'] as const;
   const pairs = names.flatMap((name, index) => names.slice(index + 1).map((other) => [name, other] as const));
   const tokensOf = (name: (typeof names)[number]): string[] => (values[name] ?? []).map(({ token }) => token);
   return pairs

@@ -327,6 +327,41 @@ describe('loadConfig', () => {
     ]);
   });
 
+  describe('with earlier names of settings', () => {
+    const [TOKEN, OTHER] = ['billing-token-0123456789', 'shop-token-0123456789'];
+    const QUOTAS = '{"billing":{"idsPerSecond":10}}';
+
+    it('reads them as the current ones, and says so once', () => {
+      const current = loadConfig({ LEAF_CLIENT_TOKENS: `billing:${TOKEN}`, LEAF_CLIENT_QUOTAS: QUOTAS });
+      const earlier = loadConfig({ LEAF_TAKER_TOKENS: `billing:${TOKEN}`, LEAF_TAKER_QUOTAS: QUOTAS });
+      expect(earlier.clients).toEqual(current.clients);
+      expect(current.warnings).toEqual([]);
+      expect(earlier.warnings).toEqual([
+        'Use the new names of settings: LEAF_CLIENT_TOKENS for LEAF_TAKER_TOKENS, LEAF_CLIENT_QUOTAS for LEAF_TAKER_QUOTAS. The earlier ones still work.',
+      ]);
+    });
+
+    it.each([
+      ['the same value', TOKEN, TOKEN],
+      ['nothing in the earlier one', '', TOKEN],
+      ['nothing in the current one', TOKEN, ''],
+    ])('takes both, with %s', (_, LEAF_TAKER_TOKENS, LEAF_CLIENT_TOKENS) => {
+      expect(loadConfig({ LEAF_TAKER_TOKENS, LEAF_CLIENT_TOKENS }).clients?.tokens).toMatchObject([{ token: TOKEN }]);
+    });
+
+    it('refuses different values, an empty one, and a file beside a value', () => {
+      const different = fault({ LEAF_TAKER_TOKENS: TOKEN, LEAF_CLIENT_TOKENS: OTHER });
+      expect(different).toContain(
+        'LEAF_TAKER_TOKENS is the earlier name of LEAF_CLIENT_TOKENS, and the two are set to',
+      );
+      expect(different).not.toMatch(/0123456789/);
+      expect(fault({ LEAF_TAKER_TOKENS: '' })).toMatch(/LEAF_CLIENT_TOKENS is empty[^]*CLIENT_TOKENS for LEAF_TAKER_/);
+      const file = fault({ LEAF_TAKER_TOKENS_FILE: '/tokens', LEAF_CLIENT_TOKENS: TOKEN });
+      expect(file).toContain('LEAF_CLIENT_TOKENS and LEAF_CLIENT_TOKENS_FILE are both set');
+      expect(file).toContain('LEAF_CLIENT_TOKENS_FILE for LEAF_TAKER_TOKENS_FILE');
+    });
+  });
+
   it('does not warn of the variables of the command leaf', () => {
     expect(loadConfig({ LEAF_URL: 'http://leaf', LEAF_TOKEN: 'x', LEAF_TOKEN_FILE: '/run/token' }).warnings).toEqual(
       [],

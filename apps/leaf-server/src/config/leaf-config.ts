@@ -3,7 +3,7 @@ import { LEAF_VARIABLES } from '@leaf-ids/cli';
 import { formatInstance, type Instance, LeafError } from '@leaf-ids/core';
 import { type HostAddresses, messageOf, nearestName } from '@leaf-ids/core/internal';
 import { policyOf } from '@leaf-ids/registry';
-import type { NamedToken, TakerRules } from './tokens';
+import type { ClientRules, NamedToken } from './tokens';
 import { contradictions, unreachableHost } from './contradictions';
 import type { Variable } from './parsers';
 import { type IdOptions, idsOf, optionFaults } from './id-options';
@@ -59,8 +59,8 @@ export interface TokensConfig {
   readonly file: string | undefined;
 }
 
-export interface TakersConfig extends TokensConfig {
-  readonly rules: TakerRules;
+export interface ClientsConfig extends TokensConfig {
+  readonly rules: ClientRules;
 }
 
 export interface LogConfig {
@@ -106,7 +106,7 @@ export interface LeafConfig {
   /** Read again when it changes. */
   readonly adminTokenFile: string | undefined;
   /** Undefined: ID requests require no token. */
-  readonly takers: TakersConfig | undefined;
+  readonly clients: ClientsConfig | undefined;
   /** Undefined: worker windows are disabled. */
   readonly workers: TokensConfig | undefined;
   /** Undefined: this server does not ask the other servers, and does not answer them. */
@@ -135,8 +135,9 @@ export function loadConfig(
   terminal = process.stdout.isTTY,
   addresses: HostAddresses = networkInterfaces(),
 ): LeafConfig {
-  const { env, files, faults: secretFaults } = withSecretFiles(environment);
-  const faults = [...secretFaults];
+  const { current, conflicts, notices } = withCurrentNames(environment);
+  const { env, files, faults: secretFaults } = withSecretFiles(current);
+  const faults = [...conflicts, ...secretFaults];
   const given: Record<string, unknown> = {};
   for (const [name, { default: fallback, parse, secret, neverEmpty }] of Object.entries<Variable<unknown>>(VARIABLES)) {
     const set = env[name];
@@ -153,18 +154,47 @@ export function loadConfig(
       faults.push(`${name} ${messageOf(error)}${shown}${hint(name, text)}`);
     }
   }
-  refuse(faults);
+  refuse(faults, notices);
   const values = withDerivedDefaults(given, env, terminal, addresses);
   const ids = idsOf(values);
-  refuse([...contradictions(values, env), ...optionFaults(ids, values)]);
-  const warnings = [...unreachableHost(values, env), ...unknownVariables(env)];
+  refuse([...contradictions(values, env), ...optionFaults(ids, values)], notices);
+  const warnings = [...notices, ...unreachableHost(values, env), ...unknownVariables(env)];
   return { ...resolveConfig(values, warnings), ids, files };
 }
 
-function refuse(faults: readonly string[]): void {
+/** @param notices that explain the names in the faults */
+function refuse(faults: readonly string[], notices: readonly string[]): void {
   if (faults.length === 0) return;
-  const lines = faults.map((fault) => `\n  - ${fault}`).join('');
+  const lines = [...faults, ...notices].map((fault) => `\n  - ${fault}`).join('');
   throw new LeafError('LEAF_CONFIG_INVALID', `The configuration is invalid:${lines}`);
+}
+
+/** The environment with the current names of variables that have earlier ones too. */
+function withCurrentNames(environment: NodeJS.ProcessEnv): {
+  readonly current: NodeJS.ProcessEnv;
+  readonly conflicts: readonly string[];
+  /** One for the operator, if there are earlier names. */
+  readonly notices: readonly string[];
+} {
+  const current = new Map(Object.entries(environment));
+  const conflicts: string[] = [];
+  const renamed: string[] = [];
+  for (const [name, { formerly }] of Object.entries<Variable<unknown>>(VARIABLES)) {
+    for (const earlier of formerly.filter((each) => current.has(each))) {
+      const [value, other] = [current.get(earlier), current.get(name)];
+      if (value && other && value !== other) {
+        conflicts.push(
+          `${earlier} is the earlier name of ${name}, and the two are set to different values: remove one`,
+        );
+      }
+      current.delete(earlier);
+      current.set(name, other || value);
+      renamed.push(`${name} for ${earlier}`);
+    }
+  }
+  const notices =
+    renamed.length === 0 ? [] : [`Use the new names of settings: ${renamed.join(', ')}. The earlier ones still work.`];
+  return { current: Object.fromEntries(current), conflicts, notices };
 }
 
 function resolveConfig(values: Resolved, warnings: string[]): Omit<LeafConfig, 'ids' | 'files'> {
@@ -199,7 +229,7 @@ function resolveConfig(values: Resolved, warnings: string[]): Omit<LeafConfig, '
     jsonIds: values.LEAF_JSON_IDS,
     adminTokens: values.LEAF_ADMIN_TOKEN,
     adminTokenFile: values.LEAF_ADMIN_TOKEN_FILE,
-    takers: takersOf(values),
+    clients: clientsOf(values),
     workers: tokensOf(values.LEAF_WORKER_TOKENS, values.LEAF_WORKER_TOKENS_FILE),
     cluster: tokensOf(values.LEAF_CLUSTER_TOKEN, values.LEAF_CLUSTER_TOKEN_FILE),
     log: { level: values.LEAF_LOG_LEVEL, format: values.LEAF_LOG_FORMAT, time: values.LEAF_LOG_TIME },
@@ -221,11 +251,11 @@ function respOf(values: Resolved): RespConfig | undefined {
   return { host, port, tls: certFile === undefined || keyFile === undefined ? undefined : { certFile, keyFile } };
 }
 
-function takersOf({
-  LEAF_TAKER_TOKENS: tokens,
-  LEAF_TAKER_TOKENS_FILE: file,
-  LEAF_TAKER_QUOTAS: rules = {},
-}: Resolved): TakersConfig | undefined {
+function clientsOf({
+  LEAF_CLIENT_TOKENS: tokens,
+  LEAF_CLIENT_TOKENS_FILE: file,
+  LEAF_CLIENT_QUOTAS: rules = {},
+}: Resolved): ClientsConfig | undefined {
   return tokens && { tokens, file, rules };
 }
 

@@ -30,6 +30,8 @@ interface Marks {
    * issued twice, or would remove the protection of the ID routes.
    */
   readonly neverEmpty?: boolean;
+  /** Earlier names of the variable, which still set it. */
+  readonly formerly?: readonly string[];
 }
 
 type DefaultText<Default> = Default extends null | undefined ? Default : string;
@@ -38,10 +40,10 @@ export function variable<T, Default extends string | number | boolean | null | u
   fallback: Default,
   parse: Parser<T>,
   meaning: string,
-  { option = [], secret = false, neverEmpty = false }: Marks = {},
+  { option = [], secret = false, neverEmpty = false, formerly = [] }: Marks = {},
 ): Variable<T, DefaultText<Default>> {
   const text = (fallback ?? undefined) === undefined ? fallback : String(fallback);
-  return { default: text as DefaultText<Default>, parse, meaning, option, secret, neverEmpty };
+  return { default: text as DefaultText<Default>, parse, meaning, option, secret, neverEmpty, formerly };
 }
 
 export function text(pattern: RegExp, allowed: string): Parser<string> {

@@ -3,8 +3,8 @@ import { Logger } from '@nestjs/common';
 import { isTag } from '@leaf-ids/core/internal';
 import { parseJson } from './parsers';
 
-/** The tags and the rate of a taker token. */
-export interface TakerRule {
+/** The tags and the rate of a client token. */
+export interface ClientRule {
   /** Tags and snowflake keys; `*` is every other one. */
   readonly tags: readonly string[];
   /** IDs per second for each entry of `tags`; unlimited if undefined. */
@@ -12,15 +12,15 @@ export interface TakerRule {
 }
 
 /** Rules by the name of the token; `*` applies to all others. */
-export type TakerRules = Readonly<Record<string, TakerRule>>;
+export type ClientRules = Readonly<Record<string, ClientRule>>;
 
 export const ANY = '*';
 const MAX_IDS_PER_SECOND = 1_000_000_000;
 const WANTED =
-  'must be a JSON object of taker: quota, for example {"billing":{"tags":["order"],"idsPerSecond":1000},"*":{"idsPerSecond":100}}';
+  'must be a JSON object of client: quota, for example {"billing":{"tags":["order"],"idsPerSecond":1000},"*":{"idsPerSecond":100}}';
 
 /** @throws Error whose message says what is allowed */
-export function takerQuotas(value: string): TakerRules {
+export function clientQuotas(value: string): ClientRules {
   const entries = Object.entries(parseJson(value, WANTED));
   if (entries.length === 0) throw new Error(WANTED);
   const bad = entries.find(([name]) => name !== ANY && !TOKEN_NAME.test(name));
@@ -28,7 +28,7 @@ export function takerQuotas(value: string): TakerRules {
   return Object.fromEntries(entries.map(([name, quota]) => [name, ruleOf(name, quota)]));
 }
 
-function ruleOf(name: string, quota: unknown): TakerRule {
+function ruleOf(name: string, quota: unknown): ClientRule {
   if (typeof quota !== 'object' || quota === null || Array.isArray(quota)) throw new Error(WANTED);
   const { tags = [ANY], idsPerSecond, ...others } = quota as Record<string, unknown>;
   const unknown = Object.keys(others)[0];
@@ -58,7 +58,7 @@ export interface NamedToken {
   readonly expiresAt?: number;
 }
 
-export type TokenKind = 'admin' | 'taker' | 'worker' | 'cluster';
+export type TokenKind = 'admin' | 'client' | 'worker' | 'cluster';
 
 /** Size of a generated token. */
 const TOKEN_BYTES = 24;

@@ -1,7 +1,7 @@
 import { DEFAULT_SNOWFLAKE_MODULE_OPTIONS } from '@leaf-ids/id/internal';
 import { ID_VARIABLES } from './id-variables';
 import { addresses, flag, integer, oneOf, path, processes, ratio, text, variable } from './parsers';
-import { parseTokens, takerQuotas, type TokenKind } from './tokens';
+import { clientQuotas, parseTokens, type TokenKind } from './tokens';
 import { TRACING_VARIABLES } from './tracing';
 
 const tokens = (kind: TokenKind) => (value: string) => parseTokens(kind, value);
@@ -100,23 +100,23 @@ export const VARIABLES = {
     path,
     'file with the value of LEAF_ADMIN_TOKEN; read again when it changes',
   ),
-  LEAF_TAKER_TOKENS: variable(
+  LEAF_CLIENT_TOKENS: variable(
     undefined,
-    tokens('taker'),
+    tokens('client'),
     'tokens for ID requests, in the format of LEAF_ADMIN_TOKEN; default: ID requests require no token',
-    { secret: true, neverEmpty: true },
+    { secret: true, neverEmpty: true, formerly: ['LEAF_TAKER_TOKENS'] },
   ),
-  LEAF_TAKER_TOKENS_FILE: variable(
+  LEAF_CLIENT_TOKENS_FILE: variable(
     undefined,
     path,
-    'file with the value of LEAF_TAKER_TOKENS; read again when it changes',
-    { neverEmpty: true },
+    'file with the value of LEAF_CLIENT_TOKENS; read again when it changes',
+    { neverEmpty: true, formerly: ['LEAF_TAKER_TOKENS_FILE'] },
   ),
-  LEAF_TAKER_QUOTAS: variable(
+  LEAF_CLIENT_QUOTAS: variable(
     undefined,
-    takerQuotas,
+    clientQuotas,
     'JSON object of token names, each with its tags and its IDs per second for each tag; "*" matches any other; default: no limits',
-    { neverEmpty: true },
+    { neverEmpty: true, formerly: ['LEAF_TAKER_QUOTAS'] },
   ),
   LEAF_WORKER_TOKENS: variable(
     undefined,

@@ -3,7 +3,7 @@ import { type Clock, MAX_RANGE_SIZE } from '@leaf-ids/core';
 import { isTag, NO_NONCE, NONCE_HEADER, NONCE_PARAMETER, NONCE_PATTERN } from '@leaf-ids/core/internal';
 import type { EmbeddedIdService } from '@leaf-ids/id';
 import type { Drain } from '../lifecycle/drain';
-import type { IdQuota, TakerAccess } from '../takers/taker-access';
+import type { ClientAccess, IdQuota } from '../clients/client-access';
 import { BatchText, rangesText } from './responses/batch-text';
 import type { RequestCount, RequestCounts } from './request-counts';
 import { API_HEADERS, COMMON_HEADERS } from './responses/problem';
@@ -47,7 +47,7 @@ interface ManyRoute {
  */
 export class FastPath {
   private ids: EmbeddedIdService | undefined;
-  private takers: TakerAccess | undefined;
+  private clients: ClientAccess | undefined;
   private readonly segmentPrefix = prefixOf(SEGMENT_ROUTE);
   private readonly snowflakePrefix = prefixOf(SNOWFLAKE_ROUTE);
   private readonly segmentCount: RequestCount;
@@ -93,11 +93,11 @@ export class FastPath {
   /**
    * From now on requests are answered from `ids`.
    *
-   * @param takers undefined: requests need no token
+   * @param clients undefined: requests need no token
    */
-  serve(ids: EmbeddedIdService, takers?: TakerAccess): void {
+  serve(ids: EmbeddedIdService, clients?: ClientAccess): void {
     this.ids = ids;
-    this.takers = takers;
+    this.clients = clients;
   }
 
   /** @returns whether the request was answered */
@@ -147,7 +147,7 @@ export class FastPath {
 
   /** Undefined if the ordinary route has to decide whether the caller may take the IDs. */
   private charge(request: IncomingMessage, tag: string, count: number): Pick<IdQuota, 'giveBack'> | undefined {
-    return this.takers === undefined ? NO_QUOTA : this.takers.tryCharge(request, tag, count);
+    return this.clients === undefined ? NO_QUOTA : this.clients.tryCharge(request, tag, count);
   }
 
   private send(

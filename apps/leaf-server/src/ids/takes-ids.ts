@@ -8,7 +8,7 @@ import {
 } from '@nestjs/common';
 import { Reflector } from '@nestjs/core';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { TakerAccess } from '../takers/taker-access';
+import { ClientAccess } from '../clients/client-access';
 import { ApiTakesIds } from '../openapi/problems';
 import { givenSize, parseSize } from './parameters';
 
@@ -22,23 +22,23 @@ interface IdRequest {
 
 /** Charges the IDs of a request to the quota of the caller, if taking IDs requires a token. */
 @Injectable()
-export class TakerGuard implements CanActivate {
+export class ClientGuard implements CanActivate {
   constructor(
-    private readonly takers: TakerAccess,
+    private readonly clients: ClientAccess,
     private readonly reflector: Reflector,
   ) {}
 
-  /** @throws LeafError as {@link TakerAccess.identify} and {@link Taker.charge}; `LEAF_SIZE_INVALID` */
+  /** @throws LeafError as {@link ClientAccess.identify} and {@link Client.charge}; `LEAF_SIZE_INVALID` */
   canActivate(context: ExecutionContext): boolean {
-    if (!this.takers.enabled) return true;
+    if (!this.clients.enabled) return true;
     const http = context.switchToHttp();
     const request = http.getRequest<FastifyRequest<IdRequest>>();
     const reply = http.getResponse<FastifyReply>();
     const { tag, key = '' } = request.params;
     const maximum = this.reflector.get<number | undefined>(MAX_SIZE, context.getHandler());
-    const taker = this.takers.identify(request, reply);
+    const client = this.clients.identify(request, reply);
     const count = maximum === undefined ? 1 : parseSize(givenSize(request.query), maximum);
-    const quota = taker.charge(tag ?? key, count);
+    const quota = client.charge(tag ?? key, count);
     reply.raw.once('close', () => {
       if (reply.statusCode >= 400) quota.giveBack(count);
     });
@@ -47,10 +47,10 @@ export class TakerGuard implements CanActivate {
 }
 
 /**
- * The route issues IDs: it requires a token if the server has taker tokens.
+ * The route issues IDs: it requires a token if the server has client tokens.
  *
  * @param maximum of the parameter `size`; undefined if the route issues one ID
  */
 export function TakesIds(maximum?: number): MethodDecorator {
-  return applyDecorators(UseGuards(TakerGuard), SetMetadata(MAX_SIZE, maximum), ApiTakesIds());
+  return applyDecorators(UseGuards(ClientGuard), SetMetadata(MAX_SIZE, maximum), ApiTakesIds());
 }

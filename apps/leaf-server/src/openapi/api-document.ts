@@ -52,9 +52,9 @@ export class ApiDocument {
       for (const { metatype } of controllers.values()) if (metatype !== null) await applyRecorded(metatype, api);
     }
     await applyRecorded(ProblemDocument, api);
-    const { takers } = this.config;
+    const { clients } = this.config;
     const variables =
-      takers === undefined ? '`LEAF_ADMIN_TOKEN`' : '`LEAF_ADMIN_TOKEN`, or to take IDs, of `LEAF_TAKER_TOKENS`';
+      clients === undefined ? '`LEAF_ADMIN_TOKEN`' : '`LEAF_ADMIN_TOKEN`, or to take IDs, of `LEAF_CLIENT_TOKENS`';
     const builder = new api.DocumentBuilder()
       .setOpenAPIVersion('3.0.3')
       .setTitle('Leaf')
@@ -62,14 +62,14 @@ export class ApiDocument {
       .setVersion(serverVersion())
       .addServer(this.config.publicPath || '/', 'This server')
       .addSecurity('bearer', { type: 'http', scheme: 'bearer', description: `A token of ${variables}.` });
-    if (takers !== undefined) {
-      const description = 'A token of `LEAF_TAKER_TOKENS` as the password; any user name.';
+    if (clients !== undefined) {
+      const description = 'A token of `LEAF_CLIENT_TOKENS` as the password; any user name.';
       builder.addSecurity('basic', { type: 'http', scheme: 'basic', description });
     }
     for (const [name, description] of Object.entries(GROUPS)) builder.addTag(name, description);
     const options = { autoTagControllers: false, extraModels: [ProblemDocument] };
     const document = api.SwaggerModule.createDocument(this.application, builder.build(), options);
-    describeProblems(document, takers !== undefined);
+    describeProblems(document, clients !== undefined);
     return document;
   }
 }

@@ -20,7 +20,7 @@ const BODY_PROBLEMS = ['LEAF_BODY_INVALID', 'LEAF_BODY_TOO_LARGE', 'LEAF_MEDIA_T
 const ADMIN_PROBLEMS = ['LEAF_UNAUTHORIZED', 'LEAF_TOO_MANY_FAILURES'] as const;
 
 /** Errors of routes that issue IDs, beside those of a missing token. */
-const TAKER_PROBLEMS = ['LEAF_FORBIDDEN', 'LEAF_QUOTA_EXCEEDED'] as const;
+const CLIENT_PROBLEMS = ['LEAF_FORBIDDEN', 'LEAF_QUOTA_EXCEEDED'] as const;
 
 /** Errors of requests for segment IDs. */
 export const SEGMENT_PROBLEMS = [
@@ -100,16 +100,16 @@ export class ProblemDocument implements Problem {
 /**
  * Replaces the marks of {@link ApiProblems} by responses: one for each status, with its codes and titles.
  *
- * @param takerTokens whether taking IDs requires a token
+ * @param clientTokens whether taking IDs requires a token
  */
-export function describeProblems({ paths }: OpenAPIObject, takerTokens: boolean): void {
+export function describeProblems({ paths }: OpenAPIObject, clientTokens: boolean): void {
   for (const item of Object.values(paths)) {
     for (const [method, operation] of Object.entries(item) as [string, OperationObject & Marked][]) {
       const { 'x-problems': own = [], 'x-takes-ids': takesIds = false } = operation;
-      const needsTaker = takesIds && takerTokens;
-      if (needsTaker) operation.security = [{ bearer: [] }, { basic: [] }];
+      const needsToken = takesIds && clientTokens;
+      if (needsToken) operation.security = [{ bearer: [] }, { basic: [] }];
       const common = commonProblems(method, operation);
-      const codes = [...new Set([...own, ...common, ...(needsTaker ? TAKER_PROBLEMS : [])])];
+      const codes = [...new Set([...own, ...common, ...(needsToken ? CLIENT_PROBLEMS : [])])];
       delete operation['x-problems'];
       delete operation['x-takes-ids'];
       if (operation.parameters?.length === 0) delete operation.parameters;

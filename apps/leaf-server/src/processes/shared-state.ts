@@ -2,13 +2,13 @@ import { Injectable, Logger, Optional } from '@nestjs/common';
 import { reasonOf } from '@leaf-ids/core/internal';
 import { SegmentService } from '@leaf-ids/id';
 import { Drain } from '../lifecycle/drain';
-import { TakerAccess } from '../takers/taker-access';
+import { ClientAccess } from '../clients/client-access';
 import { ProcessBus, BusRequest } from './process-bus';
 
 interface State {
   readonly draining: boolean;
   readonly paused: readonly string[];
-  readonly blockedTakers: readonly string[];
+  readonly blockedClients: readonly string[];
 }
 
 const STATE = new BusRequest<undefined, State>('state');
@@ -21,13 +21,13 @@ export class SharedState {
   constructor(
     private readonly bus: ProcessBus,
     private readonly drain: Drain,
-    private readonly takers: TakerAccess,
+    private readonly clients: ClientAccess,
     @Optional() private readonly segments?: SegmentService,
   ) {
     bus.serve(STATE, () => ({
       draining: drain.active,
       paused: segments?.generator.pausedTags() ?? [],
-      blockedTakers: takers.blockedNames,
+      blockedClients: clients.blockedNames,
     }));
   }
 
@@ -36,7 +36,7 @@ export class SharedState {
     const { answers } = await this.bus.ask(STATE, undefined);
     const states = answers.map(({ value }) => value);
     if (states.some(({ draining }) => draining)) this.drain.begin();
-    for (const name of states.flatMap(({ blockedTakers }) => blockedTakers)) this.takers.setBlocked(name, true);
+    for (const name of states.flatMap(({ blockedClients }) => blockedClients)) this.clients.setBlocked(name, true);
     const paused = new Set(states.flatMap((state) => state.paused));
     await Promise.all([...paused].map((tag) => this.pause(tag)));
   }

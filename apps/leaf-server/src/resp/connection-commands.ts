@@ -1,6 +1,6 @@
 import type { Clock } from '@leaf-ids/core';
 import { serverVersion } from '../config/version';
-import type { TakerAccess } from '../takers/taker-access';
+import type { ClientAccess } from '../clients/client-access';
 import { command, type Commands, type Words } from './command-table';
 import { array, bulk, error, integer, map, nothing, OK, type ProtocolVersion, simple } from './replies';
 import type { Session } from './session';
@@ -10,15 +10,15 @@ const REDIS_VERSION = '7.0.0';
 const ANY_NUMBER = Infinity;
 
 interface ConnectionParts {
-  readonly takers: Pick<TakerAccess, 'enabled' | 'authenticate'>;
+  readonly clients: Pick<ClientAccess, 'enabled' | 'authenticate'>;
   readonly clock: Clock;
 }
 
 /** Commands about the connection itself, as client libraries send them, and those without IDs. */
-export function connectionCommands({ takers, clock }: ConnectionParts): Commands {
+export function connectionCommands({ clients, clock }: ConnectionParts): Commands {
   const authenticate = (session: Session, token: string): void => {
-    if (!takers.enabled) return;
-    session.access = takers.authenticate(Buffer.from(token, 'latin1').toString(), session.address, 'AUTH');
+    if (!clients.enabled) return;
+    session.access = clients.authenticate(Buffer.from(token, 'latin1').toString(), session.address, 'AUTH');
   };
   return {
     AUTH: command(1, 2, (words, session) => {

@@ -4,7 +4,7 @@ import type { OverloadCounts, RefusalReason } from '../http/overload/overload-co
 import { overloaded } from '../http/overload/overload-responder';
 import { parseId } from '../ids/id-text';
 import { parseSize } from '../ids/parameters';
-import type { IdQuota, TakerAccess } from '../takers/taker-access';
+import type { ClientAccess, IdQuota } from '../clients/client-access';
 import { command, type Commands, type Reply } from './command-table';
 import { array, bulk, integer, map } from './replies';
 import type { Session } from './session';
@@ -18,7 +18,7 @@ const NO_QUOTA: Pick<IdQuota, 'giveBack'> = { giveBack: () => undefined };
 
 interface IdParts {
   readonly ids: EmbeddedIdService;
-  readonly takers: TakerAccess;
+  readonly clients: ClientAccess;
   readonly overload: OverloadCounts;
   /** Commands that wait for their IDs at once, with the requests of HTTP. */
   readonly maxInFlight: number;
@@ -33,10 +33,10 @@ interface Take<Ids> {
 }
 
 /** Commands that issue or decode IDs. */
-export function idCommands({ ids, takers, overload, maxInFlight }: IdParts): Commands {
+export function idCommands({ ids, clients, overload, maxInFlight }: IdParts): Commands {
   const charge = (session: Session, tag: string, count: number): Pick<IdQuota, 'giveBack'> => {
     if (session.surplus && count > PART) throw refused(overload, 'connections');
-    return takers.enabled ? takers.charge(session.access, tag, count) : NO_QUOTA;
+    return clients.enabled ? clients.charge(session.access, tag, count) : NO_QUOTA;
   };
 
   /** Waits only if no ID is in memory. */

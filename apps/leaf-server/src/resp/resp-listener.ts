@@ -14,7 +14,7 @@ import { Connections } from '../http/overload/connections';
 import { OverloadCounts } from '../http/overload/overload-counts';
 import { RequestCounts } from '../http/request-counts';
 import { Drain } from '../lifecycle/drain';
-import { TakerAccess } from '../takers/taker-access';
+import { ClientAccess } from '../clients/client-access';
 import { plainAddress } from '../tokens/client-network';
 import { CommandTable } from './command-table';
 import { connectionCommands } from './connection-commands';
@@ -49,15 +49,15 @@ export class RespListener implements BeforeApplicationShutdown, OnApplicationShu
     counts: RequestCounts,
     overload: OverloadCounts,
     ids: EmbeddedIdService,
-    takers: TakerAccess,
+    clients: ClientAccess,
   ) {
     const { http, accessLog } = config;
     const { maxConnections, maxInFlight } = http;
     const isBusy = (socket: Socket): boolean => this.open.get(socket)?.busy === true;
     this.connections = new Connections(maxConnections, clock, overload, isBusy);
     const commands = {
-      ...connectionCommands({ takers, clock }),
-      ...idCommands({ ids, takers, overload, maxInFlight }),
+      ...connectionCommands({ clients, clock }),
+      ...idCommands({ ids, clients, overload, maxInFlight }),
     };
     this.parts = {
       table: new CommandTable(commands, counts),

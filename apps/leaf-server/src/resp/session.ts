@@ -1,4 +1,4 @@
-import type { Accepted } from '../takers/taker-access';
+import type { Accepted } from '../clients/client-access';
 import type { ProtocolVersion } from './replies';
 
 /** State of one connection: protocol version, name and access. */

@@ -17,7 +17,7 @@ export const ERROR_CATALOGUE = {
   LEAF_FORBIDDEN: { status: 403, title: 'Not allowed for this token' },
   LEAF_WINDOWS_DISABLED: { status: 403, title: 'Worker windows are off' },
   LEAF_TAG_NOT_FOUND: { status: 404, title: 'Unknown tag' },
-  LEAF_TAKER_NOT_FOUND: { status: 404, title: 'Unknown taker' },
+  LEAF_CLIENT_NOT_FOUND: { status: 404, title: 'Unknown client' },
   LEAF_LEASE_NOT_FOUND: { status: 404, title: 'Unknown lease' },
   LEAF_NOT_FOUND: { status: 404, title: 'No such route' },
   LEAF_METHOD_NOT_ALLOWED: { status: 405, title: 'Method not allowed' },

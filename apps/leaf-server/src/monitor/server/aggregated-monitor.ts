@@ -4,7 +4,7 @@ import type { RegistryStatus, SnowflakeStatus } from '@leaf-ids/id';
 import { ServerStatus } from '../../processes/merge-status';
 import { BusRequest, type Gathered, ProcessBus } from '../../processes/process-bus';
 import { type ProcessStatus, Readiness } from '../../lifecycle/readiness';
-import { TakerAccess } from '../../takers/taker-access';
+import { ClientAccess } from '../../clients/client-access';
 import { ServerIdentity } from '../process/server-identity';
 import { PeerWatch } from '../sampling/peer-watch';
 import { Sampler } from '../sampling/sampler';
@@ -26,7 +26,7 @@ export class AggregatedMonitor {
     private readonly sampler: Sampler,
     private readonly traffic: Traffic,
     private readonly peers: PeerWatch,
-    private readonly takers: TakerAccess,
+    private readonly clients: ClientAccess,
   ) {
     bus.serve(OVERVIEW, () => this.own());
   }
@@ -50,7 +50,7 @@ export class AggregatedMonitor {
     const { instance, startedAt } = this.identity;
     return {
       status: this.readiness.status(),
-      blockedTakers: this.takers.blockedNames,
+      blockedClients: this.clients.blockedNames,
       instance,
       startedAt,
       rates: this.traffic.rates,

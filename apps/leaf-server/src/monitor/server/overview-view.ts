@@ -11,7 +11,7 @@ import type { HistoryView, OverviewView, PartView, ProcessView, ServerState } fr
 /** Report of one process. */
 export interface ProcessOverview {
   readonly status: ProcessStatus;
-  readonly blockedTakers: readonly string[];
+  readonly blockedClients: readonly string[];
   readonly instance: string;
   readonly startedAt: number;
   readonly rates: TrafficCounts;
@@ -47,7 +47,7 @@ export function toOverview(
     ),
     reason: worstPart(parts)?.reason ?? null,
     parts,
-    blockedTakers: [...new Set(all.flatMap(({ blockedTakers }) => blockedTakers))].sort(),
+    blockedClients: [...new Set(all.flatMap(({ blockedClients }) => blockedClients))].sort(),
     issued: {
       segment: sum(all, (each) => issuedBy(each).segment),
       snowflake: sum(all, (each) => issuedBy(each).snowflake),

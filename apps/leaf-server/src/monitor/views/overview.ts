@@ -162,8 +162,8 @@ export class OverviewView {
   @ApiProperty({ type: [PartView], description: 'Components and dependencies of this server.' })
   readonly parts!: readonly PartView[];
 
-  @ApiProperty({ type: [String], description: 'Takers whose requests an operator has blocked.', example: [] })
-  readonly blockedTakers!: readonly string[];
+  @ApiProperty({ type: [String], description: 'Clients whose requests an operator has blocked.', example: [] })
+  readonly blockedClients!: readonly string[];
 
   @ApiProperty()
   readonly issued!: IssuedView;

@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { type Clock, LeafError } from '@leaf-ids/core';
-import { ANY, type TakerRule, type TakerRules } from '../config/tokens';
+import { ANY, type ClientRule, type ClientRules } from '../config/tokens';
 import { FailureLimit, TokenCheck } from '../tokens/token-check';
 import { type AdminTokens, bearerOf, type KnownToken, passwordOf, type TokenSet } from '../tokens/token-set';
 
@@ -57,20 +57,20 @@ export class IdQuota {
 }
 
 /** A program that takes IDs, by the name of its token, whatever the token is. */
-class Taker {
+class Client {
   /** Set by an operator. */
   blocked = false;
   private readonly quotas: ReadonlyMap<string, IdQuota>;
 
   constructor(
     readonly name: string,
-    { tags, idsPerSecond = Infinity }: TakerRule,
+    { tags, idsPerSecond = Infinity }: ClientRule,
     clock: Clock,
   ) {
     this.quotas = new Map(tags.map((tag) => [tag, new IdQuota(idsPerSecond, clock)]));
   }
 
-  /** The quota of a tag or snowflake key; undefined if the taker may not use it. */
+  /** The quota of a tag or snowflake key; undefined if the client may not use it. */
   quotaOf(tag: string): IdQuota | undefined {
     return this.quotas.get(tag) ?? this.quotas.get(ANY);
   }
@@ -86,7 +86,7 @@ class Taker {
     if (quota === undefined) {
       throw new LeafError(
         'LEAF_FORBIDDEN',
-        `"${name}" may not take IDs of this tag. LEAF_TAKER_QUOTAS lists its tags.`,
+        `"${name}" may not take IDs of this tag. LEAF_CLIENT_QUOTAS lists its tags.`,
       );
     }
     if (quota.take(count)) return quota;
@@ -105,49 +105,49 @@ class Taker {
 
 /** Accepted `Authorization` headers in memory; beyond that the oldest is dropped. */
 const MAX_ACCEPTED = 1024;
-const UNLIMITED: TakerRule = { tags: [ANY] };
+const UNLIMITED: ClientRule = { tags: [ANY] };
 const RULE = {
   needed:
-    'Taking IDs requires the header "Authorization: Bearer <token>" with a token of LEAF_TAKER_TOKENS that has not expired.',
+    'Taking IDs requires the header "Authorization: Bearer <token>" with a token of LEAF_CLIENT_TOKENS that has not expired.',
   // A request without a token guesses nothing.
   countsMissing: false,
 };
 
 const CONNECTION_RULE = {
   needed:
-    'Taking IDs requires the command "AUTH <token>" with a token of LEAF_TAKER_TOKENS that has not expired, once for each connection.',
+    'Taking IDs requires the command "AUTH <token>" with a token of LEAF_CLIENT_TOKENS that has not expired, once for each connection.',
   countsMissing: false,
 };
 
 /** A token that was valid, and who it belongs to. */
 export interface Accepted {
   readonly token: KnownToken;
-  readonly taker: Taker;
+  readonly client: Client;
 }
 
-interface TakerAccessOptions {
+interface ClientAccessOptions {
   /** False: taking IDs requires no token. */
   readonly enabled: boolean;
-  readonly rules: TakerRules;
-  readonly takers: TokenSet;
+  readonly rules: ClientRules;
+  readonly clients: TokenSet;
   /** They also take IDs, without a quota. */
   readonly admins: AdminTokens;
 }
 
 /** Decides who may take IDs, of which tags and how many. */
-export class TakerAccess {
+export class ClientAccess {
   /** Accepted headers; comparing digests for each request would cost as much as an ID. */
   private readonly accepted = new Map<string, Accepted>();
-  private readonly takers = new Map<string, Taker>();
-  private readonly admin: Taker;
+  private readonly clients = new Map<string, Client>();
+  private readonly admin: Client;
   private readonly check: TokenCheck;
   private readonly connectionCheck: TokenCheck;
 
   constructor(
-    private readonly options: TakerAccessOptions,
+    private readonly options: ClientAccessOptions,
     private readonly clock: Clock,
   ) {
-    this.admin = new Taker('admin', UNLIMITED, clock);
+    this.admin = new Client('admin', UNLIMITED, clock);
     const failures = new FailureLimit(clock);
     this.check = new TokenCheck(RULE, failures);
     this.connectionCheck = new TokenCheck(CONNECTION_RULE, failures);
@@ -155,22 +155,22 @@ export class TakerAccess {
 
   /**
    * Charges the quota for `count` IDs ahead of the framework. Undefined if the request needs more than a lookup or is
-   * refused: {@link identify} and {@link Taker.charge} then decide.
+   * refused: {@link identify} and {@link Client.charge} then decide.
    */
   tryCharge(request: IncomingMessage, tag: string, count: number): IdQuota | undefined {
     const { authorization } = request.headers;
     if (authorization === undefined) return undefined;
-    const taker = this.takerOf(this.accepted.get(authorization));
-    const quota = taker?.blocked === false ? taker.quotaOf(tag) : undefined;
+    const client = this.clientOf(this.accepted.get(authorization));
+    const quota = client?.blocked === false ? client.quotaOf(tag) : undefined;
     return quota?.take(count) === true ? quota : undefined;
   }
 
   /**
-   * The taker whose token the request has.
+   * The client whose token the request has.
    *
-   * @throws LeafError `LEAF_UNAUTHORIZED`, `LEAF_TOO_MANY_FAILURES`; `LEAF_FORBIDDEN` if the taker is blocked
+   * @throws LeafError `LEAF_UNAUTHORIZED`, `LEAF_TOO_MANY_FAILURES`; `LEAF_FORBIDDEN` if the client is blocked
    */
-  identify(request: FastifyRequest, reply: FastifyReply): Taker {
+  identify(request: FastifyRequest, reply: FastifyReply): Client {
     return admitted(this.check.require(request, reply, (authorization) => this.find(authorization)));
   }
 
@@ -182,85 +182,85 @@ export class TakerAccess {
    */
   authenticate(token: string, address: string, action: string): Accepted {
     const accepted = this.connectionCheck.requireOf({ address, action, given: token }, () => this.findToken(token));
-    admitted(accepted.taker);
+    admitted(accepted.client);
     return accepted;
   }
 
   /**
-   * Charges the quota of a connection's taker for `count` IDs.
+   * Charges the quota of a connection's client for `count` IDs.
    *
    * @param accepted what {@link authenticate} returned; undefined if the connection has sent no token
-   * @throws LeafError as {@link identify} and {@link Taker.charge}
+   * @throws LeafError as {@link identify} and {@link Client.charge}
    */
   charge(accepted: Accepted | undefined, tag: string, count: number): IdQuota {
-    const taker = this.takerOf(accepted);
-    if (taker === undefined) throw this.connectionCheck.refusal();
-    return admitted(taker).charge(tag, count);
+    const client = this.clientOf(accepted);
+    if (client === undefined) throw this.connectionCheck.refusal();
+    return admitted(client).charge(tag, count);
   }
 
   get enabled(): boolean {
     return this.options.enabled;
   }
 
-  /** Names of the takers that have a token. */
+  /** Names of the clients that have a token. */
   get names(): readonly string[] {
-    return this.options.takers.names;
+    return this.options.clients.names;
   }
 
   get blockedNames(): readonly string[] {
-    return [...this.takers.values()].flatMap(({ name, blocked }) => (blocked ? [name] : []));
+    return [...this.clients.values()].flatMap(({ name, blocked }) => (blocked ? [name] : []));
   }
 
-  /** Refuses or admits the requests of a taker, also of one whose token is added later. */
+  /** Refuses or admits the requests of a client, also of one whose token is added later. */
   setBlocked(name: string, blocked: boolean): void {
     this.named(name).blocked = blocked;
   }
 
-  private find(authorization = ''): Taker | undefined {
-    const known = this.takerOf(this.accepted.get(authorization));
+  private find(authorization = ''): Client | undefined {
+    const known = this.clientOf(this.accepted.get(authorization));
     if (known !== undefined) return known;
     const accepted = this.findToken(bearerOf(authorization) || passwordOf(authorization));
     return accepted && this.accept(authorization, accepted);
   }
 
   private findToken(text: string): Accepted | undefined {
-    const token = this.options.takers.find(text);
+    const token = this.options.clients.find(text);
     const adminToken = this.options.admins.find(text);
-    if (token !== undefined) return { token, taker: this.named(token.name) };
-    return adminToken && { token: adminToken, taker: this.admin };
+    if (token !== undefined) return { token, client: this.named(token.name) };
+    return adminToken && { token: adminToken, client: this.admin };
   }
 
-  private accept(authorization: string, accepted: Accepted): Taker {
+  private accept(authorization: string, accepted: Accepted): Client {
     this.accepted.delete(authorization);
     for (const oldest of this.accepted.keys()) {
       if (this.accepted.size < MAX_ACCEPTED) break;
       this.accepted.delete(oldest);
     }
     this.accepted.set(authorization, accepted);
-    return accepted.taker;
+    return accepted.client;
   }
 
-  private takerOf(accepted: Accepted | undefined): Taker | undefined {
-    return accepted !== undefined && this.options.takers.isValid(accepted.token) ? accepted.taker : undefined;
+  private clientOf(accepted: Accepted | undefined): Client | undefined {
+    return accepted !== undefined && this.options.clients.isValid(accepted.token) ? accepted.client : undefined;
   }
 
-  private named(name: string): Taker {
-    let taker = this.takers.get(name);
-    if (taker === undefined) {
+  private named(name: string): Client {
+    let client = this.clients.get(name);
+    if (client === undefined) {
       const { rules } = this.options;
       const rule = Object.hasOwn(rules, name) ? rules[name] : rules[ANY];
-      taker = new Taker(name, rule ?? UNLIMITED, this.clock);
-      this.takers.set(name, taker);
+      client = new Client(name, rule ?? UNLIMITED, this.clock);
+      this.clients.set(name, client);
     }
-    return taker;
+    return client;
   }
 }
 
-/** @throws LeafError `LEAF_FORBIDDEN` if the taker is blocked */
-function admitted(taker: Taker): Taker {
-  if (!taker.blocked) return taker;
+/** @throws LeafError `LEAF_FORBIDDEN` if the client is blocked */
+function admitted(client: Client): Client {
+  if (!client.blocked) return client;
   throw new LeafError(
     'LEAF_FORBIDDEN',
-    `An operator has blocked "${taker.name}" on this server; DELETE /api/server/takers/${taker.name}/block undoes it.`,
+    `An operator has blocked "${client.name}" on this server; DELETE /api/server/clients/${client.name}/block undoes it.`,
   );
 }

@@ -4,14 +4,14 @@ import { TOKEN_NAME } from '../config/tokens';
 import { broadcast, BusRequest, ProcessBus } from '../processes/process-bus';
 import { ApiOperation, ApiParam, ApiProperty, ApiResponse, ApiSchema, ApiTags } from '../openapi/decorators';
 import { ApiProblems } from '../openapi/problems';
-import { TakerAccess } from '../takers/taker-access';
+import { ClientAccess } from '../clients/client-access';
 import { type Actor, Audit, CurrentActor } from './audit';
 import { AdminOnly } from './admin.guard';
 
-@ApiSchema({ name: 'TakerBlock' })
+@ApiSchema({ name: 'ClientBlock' })
 class BlockResponse {
   @ApiProperty({ description: 'Name of the token.', example: 'billing' })
-  readonly taker!: string;
+  readonly client!: string;
 
   @ApiProperty({ description: 'Whether the server refuses requests with the token.' })
   readonly blocked!: boolean;
@@ -19,55 +19,55 @@ class BlockResponse {
 
 const NAME = {
   name: 'name',
-  description: 'Name of a token in `LEAF_TAKER_TOKENS`.',
+  description: 'Name of a token in `LEAF_CLIENT_TOKENS`.',
   schema: { type: 'string', pattern: TOKEN_NAME.source, example: 'billing' },
 } as const;
-const BLOCK_ORDER = new BusRequest<BlockResponse, void>('block taker');
+const BLOCK_ORDER = new BusRequest<BlockResponse, void>('block client');
 
-/** Refuses and admits callers that take IDs, on this server until it stops. Every route requires a token. */
-@Controller('api/server/takers')
+/** Blocks and unblocks clients on this server until it stops. Every route requires a token. */
+@Controller('api/server/clients')
 @ApiTags('This server')
 @AdminOnly()
-export class TakerAdminController {
+export class ClientAdminController {
   constructor(
-    private readonly takers: TakerAccess,
+    private readonly clients: ClientAccess,
     private readonly audit: Audit,
     private readonly bus: ProcessBus,
   ) {
-    bus.serve(BLOCK_ORDER, ({ taker, blocked }) => takers.setBlocked(taker, blocked));
+    bus.serve(BLOCK_ORDER, ({ client, blocked }) => clients.setBlocked(client, blocked));
   }
 
   @Post(':name/block')
   @ApiOperation({
-    operationId: 'blockTaker',
-    summary: 'Refuses requests with a taker token',
+    operationId: 'blockClient',
+    summary: 'Refuses requests with a client token',
     description:
-      'Until it is undone or the server stops; remove the token from `LEAF_TAKER_TOKENS` to refuse it for good.',
+      'Until it is undone or the server stops; remove the token from `LEAF_CLIENT_TOKENS` to refuse it for good.',
   })
   @ApiParam(NAME)
   @ApiResponse({ status: 200, description: 'Done.', type: BlockResponse })
-  @ApiProblems('LEAF_TAKER_NOT_FOUND', 'LEAF_NOT_READY')
+  @ApiProblems('LEAF_CLIENT_NOT_FOUND', 'LEAF_NOT_READY')
   @HttpCode(200)
   block(@Param('name') name: string, @CurrentActor() by: Actor): Promise<BlockResponse> {
-    return this.set(by, 'block taker', { taker: name, blocked: true });
+    return this.set(by, 'block client', { client: name, blocked: true });
   }
 
   @Delete(':name/block')
-  @ApiOperation({ operationId: 'unblockTaker', summary: 'Admits requests with a taker token again' })
+  @ApiOperation({ operationId: 'unblockClient', summary: 'Admits requests with a client token again' })
   @ApiParam(NAME)
   @ApiResponse({ status: 200, description: 'Done.', type: BlockResponse })
-  @ApiProblems('LEAF_TAKER_NOT_FOUND', 'LEAF_NOT_READY')
+  @ApiProblems('LEAF_CLIENT_NOT_FOUND', 'LEAF_NOT_READY')
   unblock(@Param('name') name: string, @CurrentActor() by: Actor): Promise<BlockResponse> {
-    return this.set(by, 'unblock taker', { taker: name, blocked: false });
+    return this.set(by, 'unblock client', { client: name, blocked: false });
   }
 
   private async set(by: Actor, what: string, after: BlockResponse): Promise<BlockResponse> {
-    const { taker } = after;
-    if (![...this.takers.names, ...this.takers.blockedNames].includes(taker)) {
-      throw new LeafError('LEAF_TAKER_NOT_FOUND', 'No token in LEAF_TAKER_TOKENS has this name.');
+    const { client } = after;
+    if (![...this.clients.names, ...this.clients.blockedNames].includes(client)) {
+      throw new LeafError('LEAF_CLIENT_NOT_FOUND', 'No token in LEAF_CLIENT_TOKENS has this name.');
     }
     await this.audit.record(by, what, undefined, async () => {
-      const before = { taker, blocked: this.takers.blockedNames.includes(taker) };
+      const before = { client, blocked: this.clients.blockedNames.includes(client) };
       await broadcast(this.bus, BLOCK_ORDER, after);
       return { before, after };
     });

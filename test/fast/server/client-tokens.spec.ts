@@ -17,8 +17,8 @@ const SHOP = 'shop-token-0123456789';
 const LIMITED = 'limited-token-0123456789';
 const ENV = {
   LEAF_ADMIN_TOKEN: ADMIN_TOKEN,
-  LEAF_TAKER_TOKENS: `billing:${BILLING},shop:${SHOP},limited:${LIMITED}`,
-  LEAF_TAKER_QUOTAS: `{"shop":{"tags":["strict","monthly"]},"limited":{"idsPerSecond":1}}`,
+  LEAF_CLIENT_TOKENS: `billing:${BILLING},shop:${SHOP},limited:${LIMITED}`,
+  LEAF_CLIENT_QUOTAS: `{"shop":{"tags":["strict","monthly"]},"limited":{"idsPerSecond":1}}`,
 };
 const SINGLE = `/api/segment/get/${TAG}`;
 /** Every route that issues IDs, each answered with one ID. */
@@ -57,7 +57,7 @@ function take(port: number, path: string, authorization?: string): Promise<Answe
 const bearer = (token: string): string => `Bearer ${token}`;
 const basic = (password: string): string => `Basic ${Buffer.from(`any:${password}`).toString('base64')}`;
 
-describe.each([true, false])('With taker tokens, %s for the fast path', (fastPath) => {
+describe.each([true, false])('With client tokens, %s for the fast path', (fastPath) => {
   it('every ID route requires a token, and no other route does', async () => {
     const port = await start({}, fastPath);
     for (const path of ID_ROUTES) {
@@ -76,7 +76,7 @@ describe.each([true, false])('With taker tokens, %s for the fast path', (fastPat
     expect((await take(port, SINGLE, bearer(BILLING))).body).toBe('13');
   });
 
-  it('a wrong token is refused, ten of them limit the client, and a request without one counts for nothing', async () => {
+  it('a wrong token is refused, ten of them limit the address, and a request without one counts for nothing', async () => {
     const port = await start({}, fastPath);
     expect((await take(port, SINGLE, bearer(BILLING))).status).toBe(200);
     for (let n = 0; n < 20; n++) expect(problemCode(await take(port, SINGLE))).toBe('LEAF_UNAUTHORIZED');
@@ -94,7 +94,7 @@ describe.each([true, false])('With taker tokens, %s for the fast path', (fastPat
     expect((await admin(port, 'POST', '/api/server/drain')).status).toBe(200);
   });
 
-  it('a taker token does not open the admin API', async () => {
+  it('a client token does not open the admin API', async () => {
     const port = await start({}, fastPath);
     const answer = await admin(port, 'POST', '/api/server/drain', undefined, BILLING);
     expect(problemCode(answer)).toBe('LEAF_UNAUTHORIZED');
@@ -130,25 +130,25 @@ describe.each([true, false])('With taker tokens, %s for the fast path', (fastPat
   });
 });
 
-describe('A blocked taker', () => {
+describe('A blocked client', () => {
   it('gets no ID until it is unblocked; the audit log and the monitor show it', async () => {
     const log = new LogLines();
     const port = await start({ LEAF_LOG_LEVEL: 'info', LEAF_LOG_FORMAT: 'json' });
     const blocked = async (): Promise<readonly string[]> =>
-      (await json<OverviewView>(port, '/api/monitor/overview')).blockedTakers;
+      (await json<OverviewView>(port, '/api/monitor/overview')).blockedClients;
     expect((await take(port, SINGLE, bearer(BILLING))).body).toBe('1');
-    const path = '/api/server/takers/billing/block';
-    expect(JSON.parse((await admin(port, 'POST', path)).body)).toEqual({ taker: 'billing', blocked: true });
+    const path = '/api/server/clients/billing/block';
+    expect(JSON.parse((await admin(port, 'POST', path)).body)).toEqual({ client: 'billing', blocked: true });
     for (const route of ID_ROUTES) {
       expect(problemCode(await take(port, route, bearer(BILLING)))).toBe('LEAF_FORBIDDEN');
     }
     expect(await blocked()).toEqual(['billing']);
     expect((await take(port, '/api/segment/get/strict', bearer(SHOP))).status).toBe(200);
-    expect(JSON.parse((await admin(port, 'DELETE', path)).body)).toEqual({ taker: 'billing', blocked: false });
+    expect(JSON.parse((await admin(port, 'DELETE', path)).body)).toEqual({ client: 'billing', blocked: false });
     expect((await take(port, SINGLE, bearer(BILLING))).body).toBe('2');
     expect(await blocked()).toEqual([]);
     log.end();
-    const audited = log.all.filter((line) => line.includes('block taker'));
+    const audited = log.all.filter((line) => line.includes('block client'));
     expect(audited).toHaveLength(2);
     expect(audited[0]).toContain('billing');
   });
@@ -156,8 +156,8 @@ describe('A blocked taker', () => {
   it('must have a token', async () => {
     const port = await start();
     for (const method of ['POST', 'DELETE']) {
-      const answer = await admin(port, method, '/api/server/takers/biling/block');
-      expect(problemCode(answer)).toBe('LEAF_TAKER_NOT_FOUND');
+      const answer = await admin(port, method, '/api/server/clients/biling/block');
+      expect(problemCode(answer)).toBe('LEAF_CLIENT_NOT_FOUND');
     }
   });
 });
@@ -180,12 +180,12 @@ describe.each([true, false])('Behind a proxy, %s for the fast path', (fastPath) 
   });
 });
 
-it('taker tokens in a file are read again when it changes', async () => {
+it('client tokens in a file are read again when it changes', async () => {
   const directory = await makeDataDirectory();
   try {
-    const file = join(directory, 'takers');
+    const file = join(directory, 'client-tokens');
     await writeFile(file, `billing:${BILLING}`);
-    const port = await start({ LEAF_TAKER_TOKENS: '', LEAF_TAKER_TOKENS_FILE: file, LEAF_TAKER_QUOTAS: undefined });
+    const port = await start({ LEAF_CLIENT_TOKENS: '', LEAF_CLIENT_TOKENS_FILE: file, LEAF_CLIENT_QUOTAS: undefined });
     expect((await take(port, SINGLE, bearer(BILLING))).status).toBe(200);
     await writeFile(file, `shop:${SHOP}`);
     await until('the old token is refused', async () => (await take(port, SINGLE, bearer(BILLING))).status === 401);

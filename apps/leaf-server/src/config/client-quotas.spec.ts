@@ -1,11 +1,11 @@
 import { messageOf } from '@leaf-ids/core/internal';
 import { loadConfig } from './leaf-config';
-import { takerQuotas } from './tokens';
+import { clientQuotas } from './tokens';
 
-describe('takerQuotas', () => {
+describe('clientQuotas', () => {
   it('reads tags and IDs per second by name', () => {
     const value = '{"billing":{"tags":["order","*"],"idsPerSecond":1000},"shop":{"tags":[]},"*":{}}';
-    expect(takerQuotas(value)).toEqual({
+    expect(clientQuotas(value)).toEqual({
       billing: { tags: ['order', '*'], idsPerSecond: 1000 },
       shop: { tags: [] },
       '*': { tags: ['*'] },
@@ -31,11 +31,11 @@ describe('takerQuotas', () => {
     ['{"a":{},"\\u0061" : {}}', 'must not contain "a" twice'],
     ['{"a":{"tags":["*"],"idsPerSecond":1,"tags":["order"]}}', 'must not contain "tags" twice'],
   ])('refuses %s', (value, problem) => {
-    expect(() => takerQuotas(value)).toThrow(problem);
+    expect(() => clientQuotas(value)).toThrow(problem);
   });
 });
 
-describe('the settings of takers', () => {
+describe('the settings of client tokens', () => {
   const TOKEN = 'billing-token-0123456789';
   const tokens = `billing:${TOKEN}`;
   const fault = (env: NodeJS.ProcessEnv): string => {
@@ -48,18 +48,18 @@ describe('the settings of takers', () => {
   };
 
   it('are off by default', () => {
-    expect(loadConfig({}).takers).toBeUndefined();
-    expect(loadConfig({ LEAF_TAKER_TOKENS: TOKEN }).takers).toEqual({
-      tokens: [{ name: 'taker', token: TOKEN }],
+    expect(loadConfig({}).clients).toBeUndefined();
+    expect(loadConfig({ LEAF_CLIENT_TOKENS: TOKEN }).clients).toEqual({
+      tokens: [{ name: 'client', token: TOKEN }],
       file: undefined,
       rules: {},
     });
   });
 
   it.each([
-    [{ LEAF_TAKER_QUOTAS: '{"*":{}}' }, 'needs LEAF_TAKER_TOKENS'],
-    [{ LEAF_TAKER_TOKENS: tokens, LEAF_TAKER_QUOTAS: '{"biling":{}}' }, 'names "biling"'],
-    [{ LEAF_TAKER_TOKENS: tokens, LEAF_ADMIN_TOKEN: TOKEN }, 'must not share a token'],
+    [{ LEAF_CLIENT_QUOTAS: '{"*":{}}' }, 'needs LEAF_CLIENT_TOKENS'],
+    [{ LEAF_CLIENT_TOKENS: tokens, LEAF_CLIENT_QUOTAS: '{"biling":{}}' }, 'names "biling"'],
+    [{ LEAF_CLIENT_TOKENS: tokens, LEAF_ADMIN_TOKEN: TOKEN }, 'must not share a token'],
   ])('%j is refused, and no token is shown', (env, problem) => {
     expect(fault(env)).toContain(problem);
     expect(fault(env)).not.toContain(TOKEN);

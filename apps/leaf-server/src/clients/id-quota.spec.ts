@@ -1,5 +1,5 @@
 import { FakeClock } from '@leaf-ids/core/testing';
-import { IdQuota } from './taker-access';
+import { IdQuota } from './client-access';
 
 describe('IdQuota', () => {
   let clock: FakeClock;
