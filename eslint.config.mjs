@@ -11,7 +11,7 @@ const environment = [
   {
     object: 'process',
     property: 'env',
-    message: 'Read it in apps/leaf-server/src/config, or in libs/cli/src/main.ts.',
+    message: 'Read it in apps/leaf-server/src/config/environment.ts, or in libs/cli/src/main.ts.',
   },
 ];
 const timers = ['setTimeout', 'setInterval'].map((name) => ({ name, message: 'Use Clock.sleep().' }));
@@ -68,7 +68,8 @@ export default tseslint.config(
     rules: { 'no-restricted-globals': 'off' },
   },
   {
-    files: ['apps/leaf-server/src/config/**/*.ts', 'libs/cli/src/main.ts'],
+    // One file for each program.
+    files: ['apps/leaf-server/src/config/environment.ts', 'libs/cli/src/main.ts'],
     rules: { 'no-restricted-properties': ['error', ...timeAndChance] },
   },
   {

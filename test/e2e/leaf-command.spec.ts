@@ -1,5 +1,5 @@
-import { writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
+import { readFile, writeFile } from 'node:fs/promises';
+import { join, relative } from 'node:path';
 import { ensureBuilt, ROOT } from '../support/build';
 import { ADMIN_TOKEN } from '../support/http/admin';
 import { BuiltServer, BuiltServers } from '../support/servers/built-server';
@@ -103,4 +103,16 @@ describe('the built command leaf', () => {
     expect(command.stdout).toMatch(/^\d+\n$/);
     expect(command.stderr).toBe('');
   });
+
+  it.each([[['--version']], [['--help']], [['decode', '1169786042799259000']]])(
+    '%j loads no client, no database and no framework',
+    async (args) => {
+      const list = join(directory, 'loaded.json');
+      const hook = `--require=${join(__dirname, '../support/fixtures/loaded-files.cjs')}`;
+      expect(await leaf(args, { NODE_OPTIONS: hook, LOADED_FILES: list })).toMatchObject({ code: 0, err: '' });
+      const files = (JSON.parse(await readFile(list, 'utf8')) as string[]).filter((file) => file.startsWith(ROOT));
+      const ours = /^(dist\/libs\/(cli|core)|node_modules\/commander|test\/support\/fixtures)\//;
+      expect(files.map((file) => relative(ROOT, file)).filter((file) => !ours.test(file))).toEqual([]);
+    },
+  );
 });

@@ -1,5 +1,5 @@
 import cluster from 'node:cluster';
-import { runProgram } from '@leaf-ids/cli';
+import { runProgram, wantsJson } from '@leaf-ids/cli';
 import { PROCESS_FLAG } from './processes/messages';
 import { serverProgram } from './commands/command-line';
 
@@ -17,11 +17,14 @@ export async function main(args: readonly string[]): Promise<void> {
     runProcess(startServer);
     return;
   }
-  const program = serverProgram(async (line) => {
-    await import('reflect-metadata');
-    const { run } = await import('./run.js');
-    await run(line);
-  });
+  const program = serverProgram(
+    async (line) => {
+      await import('reflect-metadata');
+      const { run } = await import('./run.js');
+      await run(line);
+    },
+    { json: wantsJson(args) },
+  );
   const code = await runProgram(program, args);
   if (code !== 0) process.exitCode = code;
 }

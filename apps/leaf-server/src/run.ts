@@ -1,11 +1,12 @@
 import { Logger } from '@nestjs/common';
+import { errorJson, PROCESS_TERMINAL } from '@leaf-ids/cli';
 import { SystemClock } from '@leaf-ids/core';
 import type { CommandLine } from './commands/command-line';
 import { readConfig, startFaultLog } from './config/environment';
 import type { LeafConfig } from './config/leaf-config';
 import { LeafLogger } from './config/logging';
 import { readPropertiesFile } from './java-compat/properties-file';
-import { reportStartFault, startFault } from './lifecycle/start-fault';
+import { reportStartFault, startError, startFault } from './lifecycle/start-fault';
 
 /** Runs a command of leaf-server. A fault is reported on standard error, and sets the exit code. */
 export async function run(line: CommandLine): Promise<void> {
@@ -13,7 +14,8 @@ export async function run(line: CommandLine): Promise<void> {
     await runCommand(line);
   } catch (error) {
     const log = startFaultLog();
-    reportStartFault(startFault(error), line.command === 'serve' ? log : { ...log, format: 'pretty' });
+    if ('json' in line && line.json) PROCESS_TERMINAL.err(errorJson(startError(error)));
+    else reportStartFault(startFault(error), line.command === 'serve' ? log : { ...log, format: 'pretty' });
     process.exitCode = 1;
   }
 }

@@ -1,3 +1,12 @@
 // What leaf-server needs to know of leaf.
 export { LEAF_VARIABLES } from './options';
-export { createProgram, FAILED, PROCESS_TERMINAL, runProgram, type Terminal, USAGE } from './program';
+export {
+  createProgram,
+  errorJson,
+  FAILED,
+  PROCESS_TERMINAL,
+  type ProgramOptions,
+  runProgram,
+  USAGE,
+  wantsJson,
+} from './program';

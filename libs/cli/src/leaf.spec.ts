@@ -112,3 +112,38 @@ describe('the token', () => {
     expect(err).toMatch(/^leaf: The token file cannot be read: .+missing.+ \(LEAF_CONFIG_INVALID\)\n$/);
   });
 });
+
+describe('with --json, an error', () => {
+  it.each<[string[], string]>([
+    [['next', '--json'], "missing required argument 'tag'. leaf --help shows the usage."],
+    [['--json', 'nxt'], "unknown command 'nxt' (Did you mean next?). leaf --help shows the usage."],
+    [['--json', 'check', '--url', 'http://a', '--database', 'sqlite:a'], 'exclude each other'],
+    [['--json', 'x\u009b[2J'], "unknown command 'x\u009b[2J'"],
+    [['--json'], 'a command is missing. leaf --help shows the usage.'],
+  ])('of the usage is one value: %j', async (args, message) => {
+    const { code, out, err } = await leaf(args);
+    expect({ code, out }).toEqual({ code: 2, out: '' });
+    expect(err).toMatch(/^\P{Cc}+\n$/u);
+    expect(JSON.parse(err)).toEqual({
+      code: 'LEAF_REQUEST_INVALID',
+      message: expect.stringContaining(message),
+      title: 'Invalid request',
+      status: 400,
+    });
+  });
+
+  it('of a command has what the response of a server has', async () => {
+    const { code, out, err } = await leaf(['next', 'order', '--json', '--database', 'sqlite:/nowhere/leaf.db']);
+    expect({ code, out }).toEqual({ code: 1, out: '' });
+    expect(JSON.parse(err)).toEqual({
+      code: 'LEAF_DATABASE_UNUSABLE',
+      message: expect.stringContaining('/nowhere/leaf.db'),
+      title: expect.any(String),
+      status: 500,
+    });
+  });
+});
+
+it('shows invisible characters of arguments', async () => {
+  expect((await leaf(['x\u001b[2J\u202e'])).err).toContain("unknown command 'x\\u001b[2J\\u202e'");
+});

@@ -21,9 +21,9 @@ import {
   tokenOf,
   whole,
 } from './options';
-import { createProgram, FAILED, runProgram, type Terminal } from './program';
+import { createProgram, errorJson, FAILED, runProgram, type Terminal, wantsJson } from './program';
 import { decoded, idList, rangeList, tagDetails, tagTable, textList } from './results';
-import { ServerSource } from './server-source';
+import type { ServerOptions } from './server-source';
 import type { Perform, Result, Source } from './source';
 
 interface LeafOptions {
@@ -39,24 +39,31 @@ interface LeafOptions {
  * @returns the exit code
  */
 export async function runLeaf(args: readonly string[], { terminal, env, version }: LeafOptions): Promise<number> {
-  const warn = (text: string): void => terminal.err(`leaf: ${oneLine(text)}\n`);
-  const program = createProgram('leaf', version, terminal)
+  const json = wantsJson(args);
+  const warn = (text: string): void => {
+    const message = oneLine(text);
+    terminal.err(json ? `${JSON.stringify({ message })}\n` : `leaf: ${message}\n`);
+  };
+  const program = createProgram('leaf', version, { terminal, json })
     .description('Unique 64-bit IDs from a Leaf server, or from its database.')
     .configureHelp({ showGlobalOptions: true });
   const outcome = { failed: false };
 
   async function print(act: () => Promise<Result>, tag?: string): Promise<void> {
     try {
-      const { text, json, note, failed: isFailure = false } = await act();
-      if (program.opts<CommonOptions>().json === true) terminal.out(`${visible(JSON.stringify(json))}\n`);
+      const result = await act();
+      const { note, failed: isFailure = false } = result;
+      if (json) terminal.out(`${visible(JSON.stringify(result.json))}\n`);
       else {
-        terminal.out(`${text}\n`);
+        terminal.out(`${result.text}\n`);
         if (note !== undefined) terminal.err(`${visible(note)}\n`);
       }
       outcome.failed = isFailure;
     } catch (error) {
       outcome.failed = true;
-      warn(failureText(error, tag));
+      const failure = tag === undefined ? error : withCommand(error, tag);
+      if (json) terminal.err(errorJson(failure));
+      else warn(failure instanceof LeafError ? `${failure.message} (${failure.code})` : reasonOf(failure));
     }
   }
 
@@ -67,7 +74,7 @@ export async function runLeaf(args: readonly string[], { terminal, env, version 
     await print(async () => {
       const source =
         'url' in target
-          ? new ServerSource({ url: target.url, token: tokenOf(options, env), timeoutMs: options.timeout })
+          ? await openServer({ url: target.url, token: tokenOf(options, env), timeoutMs: options.timeout })
           : await openDatabase(target.database, warn);
       try {
         return await act(source);
@@ -132,6 +139,12 @@ function addIdCommands(program: Command, perform: Perform): void {
     );
 }
 
+/** Loaded on demand, as {@link openDatabase}: the usage and `decode` need neither. */
+async function openServer(options: ServerOptions): Promise<Source> {
+  const { ServerSource } = await import('./server-source.js');
+  return new ServerSource(options);
+}
+
 async function openDatabase(url: string, warn: (text: string) => void): Promise<Source> {
   try {
     const { DatabaseSource } = await import('./database-source.js');
@@ -146,13 +159,11 @@ async function openDatabase(url: string, warn: (text: string) => void): Promise<
   }
 }
 
-/** @param tag the tag of the command */
-function failureText(error: unknown, tag: string | undefined): string {
-  if (!(error instanceof LeafError)) return reasonOf(error);
-  if (error.code === 'LEAF_TAG_NOT_FOUND' && tag !== undefined) {
-    return `There is no tag "${tag}". Create it: leaf tags create ${tag} (${error.code})`;
-  }
-  return `${error.message} (${error.code})`;
+/** The error for a tag that does not exist names the command that creates it. */
+function withCommand(error: unknown, tag: string): unknown {
+  if (!(error instanceof LeafError) || error.code !== 'LEAF_TAG_NOT_FOUND') return error;
+  const message = `There is no tag "${tag}". Create it: leaf tags create ${tag}`;
+  return new LeafError(error.code, message, { cause: error });
 }
 
 function oneLine(text: string): string {

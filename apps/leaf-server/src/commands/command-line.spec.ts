@@ -1,4 +1,4 @@
-import { runProgram } from '@leaf-ids/cli';
+import { runProgram, wantsJson } from '@leaf-ids/cli';
 import { DIALECT_NAMES } from '@leaf-ids/persistence';
 import { serverVersion } from '../config/version';
 import { type CommandLine, serverProgram } from './command-line';
@@ -10,7 +10,7 @@ async function run(...args: string[]): Promise<{ code: number; lines: CommandLin
     out: (text: string) => (written.out += text),
     err: (text: string) => (written.err += text),
   };
-  const program = serverProgram((line) => Promise.resolve(void lines.push(line)), terminal);
+  const program = serverProgram((line) => Promise.resolve(void lines.push(line)), { terminal, json: wantsJson(args) });
   return { code: await runProgram(program, args), lines, ...written };
 }
 
@@ -77,8 +77,6 @@ describe('the arguments of leaf-server', () => {
     [['--port', '9000'], "unknown option '--port'"],
     [['-p'], "unknown option '-p'"],
     [['--process=1'], "unknown option '--process=1'"],
-    [['--json'], "unknown option '--json'"],
-    [['schema', 'mysql', '--json'], "unknown option '--json'"],
     [['start'], "unknown command 'start'"],
     [['check', 'now'], "too many arguments for 'check'. Expected 0 arguments but got 1"],
     [['remove-database'], "required option '--database <name>' not specified"],

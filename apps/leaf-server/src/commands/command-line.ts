@@ -1,6 +1,6 @@
 import { Argument, type Command, InvalidArgumentError } from 'commander';
 import { isTag } from '@leaf-ids/core/internal';
-import { createProgram, type Terminal } from '@leaf-ids/cli';
+import { createProgram, type ProgramOptions } from '@leaf-ids/cli';
 import type { DialectName } from '@leaf-ids/persistence';
 import { serverVersion } from '../config/version';
 
@@ -64,9 +64,9 @@ function issuedId(text: string, earlier: ReadonlyMap<string, bigint> = new Map()
 }
 
 /** The commands of leaf-server. Each of them calls `run`. */
-export function serverProgram(run: (line: CommandLine) => Promise<void>, terminal?: Terminal): Command {
+export function serverProgram(run: (line: CommandLine) => Promise<void>, output: ProgramOptions): Command {
   const hint = 'Settings are environment variables, such as LEAF_PORT';
-  const program = createProgram('leaf-server', serverVersion(), terminal, hint)
+  const program = createProgram('leaf-server', serverVersion(), { hint, ...output })
     .description('Without a command, starts a server.')
     .addHelpText('after', SETTINGS)
     .action((_options: unknown, command: Command) => {

@@ -6,15 +6,20 @@ import { LeafLogger, LogOutput } from '../config/logging';
 import { withVariables } from '../config/option-variables';
 
 const TOO_FEW_FILES =
-  'LEAF_CONFIG_INVALID: The system allows this process too few open files. Raise the limit (ulimit -n, LimitNOFILE= of systemd) to LEAF_MAX_CONNECTIONS and 100 more at least.';
+  'The system allows this process too few open files. Raise the limit (ulimit -n, LimitNOFILE= of systemd) to LEAF_MAX_CONNECTIONS and 100 more at least.';
 const OUT_OF_FILES: readonly unknown[] = [constants.errno.EMFILE, constants.errno.ENFILE];
+
+/** The error of a failed start with the names of variables; a bug as it was thrown. */
+export function startError(error: unknown): unknown {
+  if (isOutOfFiles(error)) return new LeafError('LEAF_CONFIG_INVALID', TOO_FEW_FILES, { cause: error });
+  if (!(error instanceof LeafError)) return error;
+  return new LeafError(error.code, withVariables(error.message), { cause: error });
+}
 
 /** The code and the message of a failed start; the stack if it is a bug. */
 export function startFault(error: unknown): string {
-  if (isOutOfFiles(error)) return TOO_FEW_FILES;
-  return error instanceof LeafError
-    ? `${error.code}: ${withVariables(error.message)}`
-    : ((error as Error).stack ?? String(error));
+  const fault = startError(error);
+  return fault instanceof LeafError ? `${fault.code}: ${fault.message}` : ((fault as Error).stack ?? String(fault));
 }
 
 /** Reports a failed start on standard error: as text, or as one JSON line whose `details` are the lines after the first. */
