@@ -115,4 +115,16 @@ describe('the built command leaf', () => {
       expect(files.map((file) => relative(ROOT, file)).filter((file) => !ours.test(file))).toEqual([]);
     },
   );
+
+  it('completes in bash', async () => {
+    const complete = `eval "$(./leaf completion bash)"
+COMP_WORDS=(./leaf tags create order --order ''); COMP_CWORD=5; _leaf; echo "\${COMPREPLY[*]}"
+COMP_WORDS=(./leaf ch); COMP_CWORD=1; _leaf; echo "\${COMPREPLY[*]}"
+complete -p leaf`;
+    await writeFile(join(directory, 'leaf'), `#!/bin/sh\nexec "${process.execPath}" "${LEAF}" "$@"\n`, { mode: 0o755 });
+    const shell = new BuiltServer(directory, launch({ command: ['bash', '-c', complete], cwd: directory, env }));
+    expect(await shell.exit()).toEqual({ code: 0, signal: null });
+    expect(shell.stdout).toBe('relaxed strict\ncheck\ncomplete -o default -F _leaf leaf\n');
+    expect(shell.stderr).toBe('');
+  });
 });

@@ -147,3 +147,40 @@ describe('with --json, an error', () => {
 it('shows invisible characters of arguments', async () => {
   expect((await leaf(['x\u001b[2J\u202e'])).err).toContain("unknown command 'x\\u001b[2J\\u202e'");
 });
+
+describe('completion', () => {
+  it.each(['bash', 'zsh', 'fish'])('has a script for %s', async (shell) => {
+    const { code, out, err } = await leaf(['completion', shell]);
+    expect({ code, err }).toEqual({ code: 0, err: '' });
+    expect(out).toContain(`completion ${shell} --words`);
+  });
+
+  it.each<[string[], string[]]>([
+    [['ra'], ['range']],
+    [
+      ['tags', ''],
+      ['list', 'get', 'create', 'help'],
+    ],
+    [['--url', 'http://a', 'tags', 'c'], ['create']],
+    [['next', 'order', ''], []],
+    [['next', 'order', '--f'], ['--format']],
+    [['next', '--to'], ['--token-file']],
+    [
+      ['tags', 'create', 'order', '--order', ''],
+      ['relaxed', 'strict'],
+    ],
+    [['tags', 'create', '--description', 'list', '--res'], ['--reset']],
+    [
+      ['completion', ''],
+      ['bash', 'zsh', 'fish'],
+    ],
+  ])('of %j is %j', async (words, expected) => {
+    const { code, out } = await leaf(['completion', 'bash', '--words', words.join('\x1f')]);
+    expect({ code, words: out.split('\n').slice(0, -1) }).toEqual({ code: 0, words: expected });
+  });
+
+  it('describes the words in zsh and fish', async () => {
+    expect((await leaf(['completion', 'zsh', '--words', 'deco'])).out).toMatch(/^decode:show the time/);
+    expect((await leaf(['completion', 'fish', '--words', 'deco'])).out).toMatch(/^decode\tshow the time/);
+  });
+});

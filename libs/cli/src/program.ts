@@ -1,6 +1,7 @@
 import { Command, CommanderError } from 'commander';
 import { LeafError } from '@leaf-ids/core';
 import { problemOf, reasonOf, visible } from '@leaf-ids/core/internal';
+import { addCompletion } from './completion';
 
 /** Exit code of a command that was refused or failed. */
 export const FAILED = 1;
@@ -70,12 +71,13 @@ export function createProgram(
 }
 
 /**
- * Runs the command that the arguments name.
+ * Runs the command that the arguments name, or `completion`, which every program has.
  *
  * @param args without the program and its file
  * @returns the exit code
  */
 export async function runProgram(program: Command, args: readonly string[]): Promise<number> {
+  addCompletion(program);
   try {
     await program.parseAsync(args, { from: 'user' });
     return 0;
