@@ -110,8 +110,7 @@ export async function startServer(
   }
   // It answers ahead of what traces requests.
   if (fastPath && tracing === undefined) {
-    const clients = app.get(ClientAccess);
-    route.serve(app.get(EmbeddedIdService), clients.enabled ? clients : undefined);
+    route.serve(app.get(EmbeddedIdService), app.get(ClientAccess));
   }
   const { port, address } = app.getHttpServer().address() as AddressInfo;
   const url = urlOf(host, port);

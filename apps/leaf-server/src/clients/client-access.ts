@@ -140,6 +140,8 @@ export class ClientAccess {
   private readonly accepted = new Map<string, Accepted>();
   private readonly clients = new Map<string, Client>();
   private readonly admin: Client;
+  /** Of calls that need no token. */
+  private readonly unlimited: IdQuota;
   private readonly check: TokenCheck;
   private readonly connectionCheck: TokenCheck;
 
@@ -148,6 +150,7 @@ export class ClientAccess {
     private readonly clock: Clock,
   ) {
     this.admin = new Client('admin', UNLIMITED, clock);
+    this.unlimited = new IdQuota(Infinity, clock);
     const failures = new FailureLimit(clock);
     this.check = new TokenCheck(RULE, failures);
     this.connectionCheck = new TokenCheck(CONNECTION_RULE, failures);
@@ -158,6 +161,7 @@ export class ClientAccess {
    * refused: {@link identify} and {@link Client.charge} then decide.
    */
   tryCharge(request: IncomingMessage, tag: string, count: number): IdQuota | undefined {
+    if (!this.options.enabled) return this.unlimited;
     const { authorization } = request.headers;
     if (authorization === undefined) return undefined;
     const client = this.clientOf(this.accepted.get(authorization));
@@ -193,6 +197,7 @@ export class ClientAccess {
    * @throws LeafError as {@link identify} and {@link Client.charge}
    */
   charge(accepted: Accepted | undefined, tag: string, count: number): IdQuota {
+    if (!this.options.enabled) return this.unlimited;
     const client = this.clientOf(accepted);
     if (client === undefined) throw this.connectionCheck.refusal();
     return admitted(client).charge(tag, count);

@@ -5,6 +5,7 @@ import { text } from 'node:stream/consumers';
 import { FakeClock } from '@leaf-ids/core/testing';
 import type { EmbeddedIdService } from '@leaf-ids/id';
 import { call } from '../../../../test/support/http/http';
+import { IdQuota } from '../clients/client-access';
 import { Drain } from '../lifecycle/drain';
 import { FastPath } from './fast-path';
 import { RequestCounts } from './request-counts';
@@ -27,7 +28,8 @@ describe('FastPath', () => {
   beforeEach(async () => {
     drain = new Drain(clock, 0);
     const fastPath = new FastPath(new RequestCounts(clock), drain, 'number', clock);
-    fastPath.serve(IDS as EmbeddedIdService);
+    const unlimited = new IdQuota(Infinity, clock);
+    fastPath.serve(IDS as EmbeddedIdService, { tryCharge: () => unlimited });
     server = createServer((request, response) => {
       if (!fastPath.answer(request, response)) response.writeHead(501).end();
     }).listen(0, '127.0.0.1');

@@ -21,9 +21,7 @@ const MAX_FAST_BATCH = 250;
 const MAX_ID_LENGTH = 21;
 const NONCE = `&${NONCE_PARAMETER}=`;
 
-/** Callers need no token. */
-const NO_QUOTA: Pick<IdQuota, 'giveBack'> = { giveBack: () => undefined };
-
+type Charging = Pick<ClientAccess, 'tryCharge'>;
 type Answer = (ids: EmbeddedIdService, name: string, size: number) => string | undefined;
 
 /** The headers that a response has in any case, built once. Those of one ID are by the length of the body. */
@@ -47,7 +45,7 @@ interface ManyRoute {
  */
 export class FastPath {
   private ids: EmbeddedIdService | undefined;
-  private clients: ClientAccess | undefined;
+  private clients: Charging | undefined;
   private readonly segmentPrefix = prefixOf(SEGMENT_ROUTE);
   private readonly snowflakePrefix = prefixOf(SNOWFLAKE_ROUTE);
   private readonly segmentCount: RequestCount;
@@ -92,34 +90,32 @@ export class FastPath {
 
   /**
    * From now on requests are answered from `ids`.
-   *
-   * @param clients undefined: requests need no token
    */
-  serve(ids: EmbeddedIdService, clients?: ClientAccess): void {
+  serve(ids: EmbeddedIdService, clients: Charging): void {
     this.ids = ids;
     this.clients = clients;
   }
 
   /** @returns whether the request was answered */
   answer(request: IncomingMessage, response: ServerResponse): boolean {
-    const { ids } = this;
-    if (ids === undefined || request.method !== 'GET') return false;
+    const { ids, clients } = this;
+    if (ids === undefined || clients === undefined || request.method !== 'GET') return false;
     const begunAt = this.counts.begin();
     const url = request.url as string;
     if (url.startsWith(this.snowflakePrefix)) {
       const key = url.slice(this.snowflakePrefix.length);
       if (!isTag(key)) return false;
-      const quota = this.charge(request, key, 1);
+      const quota = clients.tryCharge(request, key, 1);
       const id = quota && ids.trySnowflakeString();
       return this.send(id, response, this.snowflakeCount, begunAt, quota);
     }
     if (url.startsWith(this.segmentPrefix)) {
       const tag = url.slice(this.segmentPrefix.length);
-      const quota = this.charge(request, tag, 1);
+      const quota = clients.tryCharge(request, tag, 1);
       const id = quota && ids.tryNext(tag);
       return this.send(id === undefined ? undefined : String(id), response, this.segmentCount, begunAt, quota);
     }
-    return this.answerMany(ids, request, response, begunAt);
+    return this.answerMany(ids, clients, request, response, begunAt);
   }
 
   /**
@@ -127,12 +123,13 @@ export class FastPath {
    * is not sent; undefined if this is another request.
    */
   answerLater(request: IncomingMessage, response: ServerResponse): Promise<unknown> | undefined {
-    const { ids } = this;
+    const { ids, clients } = this;
     const { method, url = '' } = request;
-    if (ids === undefined || method !== 'GET' || !url.startsWith(this.segmentPrefix)) return undefined;
+    if (ids === undefined || clients === undefined || method !== 'GET' || !url.startsWith(this.segmentPrefix))
+      return undefined;
     const tag = url.slice(this.segmentPrefix.length);
     if (!ids.isStrict(tag)) return undefined;
-    const quota = this.charge(request, tag, 1);
+    const quota = clients.tryCharge(request, tag, 1);
     return (
       quota &&
       ids.nextIdString(tag).then(
@@ -145,17 +142,12 @@ export class FastPath {
     );
   }
 
-  /** Undefined if the ordinary route has to decide whether the caller may take the IDs. */
-  private charge(request: IncomingMessage, tag: string, count: number): Pick<IdQuota, 'giveBack'> | undefined {
-    return this.clients === undefined ? NO_QUOTA : this.clients.tryCharge(request, tag, count);
-  }
-
   private send(
     id: string | undefined,
     response: ServerResponse,
     count: RequestCount,
     begunAt: number,
-    quota: Pick<IdQuota, 'giveBack'> | undefined,
+    quota: IdQuota | undefined,
   ): boolean {
     if (id === undefined) {
       quota?.giveBack(1);
@@ -176,6 +168,7 @@ export class FastPath {
 
   private answerMany(
     ids: EmbeddedIdService,
+    clients: Charging,
     request: IncomingMessage,
     response: ServerResponse,
     begunAt: number,
@@ -190,7 +183,7 @@ export class FastPath {
     const nonce = nonceAt < 0 ? NO_NONCE : url.slice(nonceAt + NONCE.length);
     if (nonceAt >= 0 && !NONCE_PATTERN.test(nonce)) return false;
     const tag = url.slice(route.prefix.length, query);
-    const quota = this.charge(request, tag, size);
+    const quota = clients.tryCharge(request, tag, size);
     const text = quota && route.answer(ids, tag, size);
     if (text === undefined) {
       quota?.giveBack(size);

@@ -13,8 +13,6 @@ import type { Session } from './session';
 const SNOWFLAKE_KEY = 'snowflake';
 /** IDs in a part of a long reply: about 25 KB, written in less than a millisecond. */
 const PART = 1000;
-/** Callers need no token. */
-const NO_QUOTA: Pick<IdQuota, 'giveBack'> = { giveBack: () => undefined };
 
 interface IdParts {
   readonly ids: EmbeddedIdService;
@@ -34,9 +32,9 @@ interface Take<Ids> {
 
 /** Commands that issue or decode IDs. */
 export function idCommands({ ids, clients, overload, maxInFlight }: IdParts): Commands {
-  const charge = (session: Session, tag: string, count: number): Pick<IdQuota, 'giveBack'> => {
+  const charge = (session: Session, tag: string, count: number): IdQuota => {
     if (session.surplus && count > PART) throw refused(overload, 'connections');
-    return clients.enabled ? clients.charge(session.access, tag, count) : NO_QUOTA;
+    return clients.charge(session.access, tag, count);
   };
 
   /** Waits only if no ID is in memory. */
