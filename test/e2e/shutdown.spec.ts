@@ -109,6 +109,20 @@ describe('SIGTERM', () => {
     expect(await text(second.port, '/api/segment/get/shared')).toBe('102');
   });
 
+  it.each(['1', '2'])('lets a start of %s processes wait for the port until the drain is over', async (processes) => {
+    const directory = await servers.makeDirectory();
+    const server = await servers.start(directory, { ...DRAIN, LEAF_PROCESSES: processes });
+    const { port } = server;
+    server.signal('SIGTERM');
+    await drained(port);
+    const next = servers.spawn(directory, { LEAF_PORT: String(port), LEAF_PROCESSES: processes });
+    await until('the next start', () => next.stdout.includes('Waiting for the earlier server on this port to stop.'));
+    expect(await server.exit()).toEqual({ code: 0, signal: null });
+    expect(await next.listening()).toBe(port);
+    expect(await text(port, `/api/segment/get/${TAG}`)).toMatch(/^\d+$/);
+    expect(next.stderr).toBe('');
+  });
+
   it('during the start ends it in order', async () => {
     const directory = await servers.makeDirectory();
     const server = servers.spawn(directory, ENDLESS);

@@ -198,12 +198,16 @@ describe('the worker', () => {
 describe('the port', () => {
   it('is in use', async () => {
     const directory = await servers.makeDirectory();
-    const other = createServer();
+    const other = createServer((socket) => socket.destroy());
     const port = await freePort();
     await new Promise<void>((resolve) => other.listen(port, '127.0.0.1', resolve));
     try {
-      const env = { LEAF_PORT: String(port), LEAF_SHUTDOWN_DRAIN_MS: '600000' };
-      expect(await fault(servers.spawn(directory, env), 'LEAF_PORT_UNUSABLE')).toContain(`127.0.0.1:${port}`);
+      for (const processes of ['1', '2']) {
+        const env = { LEAF_PORT: String(port), LEAF_SHUTDOWN_DRAIN_MS: '600000', LEAF_PROCESSES: processes };
+        const folder = join(directory, 'data');
+        expect(await fault(servers.spawn(folder, env), 'LEAF_PORT_UNUSABLE')).toContain(`127.0.0.1:${port}`);
+        expect(await readdir(directory)).toEqual([]);
+      }
     } finally {
       await new Promise((resolve) => other.close(resolve));
     }

@@ -7,6 +7,7 @@ import type { LeafConfig } from './config/leaf-config';
 import { LeafLogger } from './config/logging';
 import { readPropertiesFile } from './java-compat/properties-file';
 import { reportStartFault, startError, startFault } from './lifecycle/start-fault';
+import type { LeafServer } from './server';
 
 /** Runs a command of leaf-server. A fault is reported on standard error, and sets the exit code. */
 export async function run(line: CommandLine): Promise<void> {
@@ -40,7 +41,11 @@ async function runCommand(line: CommandLine): Promise<void> {
     const { runMove } = await import('./commands/run-move.js');
     return runMove(config, line);
   }
+  Logger.overrideLogger(new LeafLogger(config.log));
   if (config.processes === 1) return serve(config);
+  const { waitForPorts } = await import('./http/server/ports.js');
+  // A signal ends this process meanwhile: it holds nothing yet.
+  await waitForPorts(config, new SystemClock());
   const { supervise } = await import('./processes/supervise.js');
   return supervise(config);
 }
@@ -48,9 +53,14 @@ async function runCommand(line: CommandLine): Promise<void> {
 /** A server of one process. */
 async function serve(config: LeafConfig): Promise<void> {
   const { ShutdownController } = await import('./lifecycle/shutdown-controller.js');
-  Logger.overrideLogger(new LeafLogger(config.log));
-  const stop = new ShutdownController(new SystemClock());
+  const { waitForPorts } = await import('./http/server/ports.js');
+  const clock = new SystemClock();
+  const stop = new ShutdownController(clock);
   stop.onSignals({ direct: true });
-  const { startServer } = await import('./server.js');
-  await stop.watch(startServer(config, { signal: stop.signal }));
+  const start = async (): Promise<LeafServer> => {
+    await waitForPorts(config, clock, stop.signal);
+    const { startServer } = await import('./server.js');
+    return startServer(config, { signal: stop.signal });
+  };
+  await stop.watch(start());
 }

@@ -8,13 +8,12 @@ import { FIRST_TAG } from '@leaf-ids/persistence';
 import { AdminGuard } from './admin/admin.guard';
 import { AppModule } from './app.module';
 import type { LeafConfig } from './config/leaf-config';
-import type { ManagementAddress } from './config/leaf-config';
-import type { RespConfig } from './config/leaf-config';
 import { Drain } from './lifecycle/drain';
 import { Readiness } from './lifecycle/readiness';
 import { checkTokensFirst, createAdapter } from './http/server/adapter';
-import { listen, type ListenAddress, placeOf, urlOf } from './http/server/listen';
+import { listen, placeOf, urlOf } from './http/server/listen';
 import { ManagementPort } from './http/server/management-port';
+import { addressesOf } from './http/server/ports';
 import { FastPath } from './http/fast-path';
 import { LeafLogger } from './config/logging';
 import { OverloadCounts } from './http/overload/overload-counts';
@@ -101,9 +100,10 @@ export async function startServer(
     await app.init();
     await beforeListening?.({ readiness: app.get(Readiness), state: app.get(SharedState) });
     signal?.throwIfAborted();
-    operators = config.management && (await listen(operatorsAt(config.management, host), () => management.listen()));
-    respPort = config.resp && (await listen(respAt(config.resp), () => app.get(RespListener).listen()));
-    await listen({ host, port: config.port, settings: PUBLIC }, () => app.listen(config.port, host));
+    const addresses = addressesOf(config);
+    operators = addresses.management && (await listen(addresses.management, () => management.listen()));
+    respPort = addresses.resp && (await listen(addresses.resp, () => app.get(RespListener).listen()));
+    await listen(addresses.public, () => app.listen(config.port, host));
   } catch (error) {
     await close({ drain: false });
     throw error;
@@ -123,17 +123,6 @@ function logSettings({ files, warnings }: LeafConfig): void {
   const logger = new Logger('Configuration');
   if (files.length > 0) logger.log(`Settings were read from the environment and from ${files.join(', ')}.`);
   for (const warning of warnings) logger.warn(warning);
-}
-
-const PUBLIC = { host: 'LEAF_HOST', port: 'LEAF_PORT' };
-
-function operatorsAt(management: ManagementAddress, publicHost: string): ListenAddress {
-  const host = management.host === publicHost ? 'LEAF_HOST' : 'LEAF_MANAGEMENT_HOST';
-  return { ...management, settings: { host, port: 'LEAF_MANAGEMENT_PORT' } };
-}
-
-function respAt({ host, port }: RespConfig): ListenAddress {
-  return { host, port, settings: { host: 'LEAF_RESP_HOST', port: 'LEAF_RESP_PORT' } };
 }
 
 /** The first lines of the log: address, storage, and a request to try. */

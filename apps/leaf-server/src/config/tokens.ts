@@ -88,7 +88,9 @@ export function parseTokens(kind: TokenKind, value: string): NamedToken[] {
 /** Generates the admin token of a server that has none, and logs it. */
 export function makeToken(): NamedToken {
   const token = randomBytes(TOKEN_BYTES).toString('base64url');
-  new Logger('Admin').log(`LEAF_ADMIN_TOKEN is not set; the token of the admin API until this server stops: ${token}`);
+  new Logger('Admin').log(
+    `Changes need a token. LEAF_ADMIN_TOKEN is not set, so until this server stops it is: ${token}`,
+  );
   return { name: 'admin', token };
 }
 

@@ -1,6 +1,9 @@
 import { Logger } from '@nestjs/common';
 import { type Clock, LeafError } from '@leaf-ids/core';
 
+/** Why a server that was told to stop is not ready. The next start recognizes it. */
+export const STOPPING = 'This server is stopping.';
+
 /**
  * While it is active load balancers see that this server is not ready and send their requests elsewhere, while those
  * that still come are served, each on a connection that ends with it.
@@ -24,9 +27,7 @@ export class Drain {
 
   /** Why, for the one who asks whether this server is ready. */
   get reason(): string {
-    return this.stopping
-      ? 'This server is stopping.'
-      : 'This server was told to drain; DELETE /api/server/drain undoes it.';
+    return this.stopping ? STOPPING : 'This server was told to drain; DELETE /api/server/drain undoes it.';
   }
 
   /** Begins a drain that an operator has requested. */

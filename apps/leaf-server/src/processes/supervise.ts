@@ -5,7 +5,6 @@ import { SystemClock } from '@leaf-ids/core';
 import { systemRandom } from '@leaf-ids/core/internal';
 import { makeToken } from '../config/tokens';
 import type { LeafConfig } from '../config/leaf-config';
-import { LeafLogger } from '../config/logging';
 import { reportStartFault } from '../lifecycle/start-fault';
 import type { Fork } from './child';
 import { type Order, PROCESS_FLAG, type Report } from './messages';
@@ -56,7 +55,6 @@ const LAST_SIGNAL = 3;
 
 /** Starts the processes of a server, keeps them running until it is told to stop, and ends this process then. */
 export async function supervise(given: LeafConfig): Promise<void> {
-  Logger.overrideLogger(new LeafLogger(given.log));
   const { processes, drainMs, http, adminTokens = [makeToken()] } = given;
   const fork = forkWith({ ...given, adminTokens });
   const options = { processes, stopLimitMs: drainMs + http.waitMs + STOP_MARGIN_MS };
