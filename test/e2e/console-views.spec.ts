@@ -214,6 +214,11 @@ it('drains the server after a confirmation, and undoes it', async () => {
   await header.getByText('draining', { exact: true }).waitFor();
   await header.getByRole('link', { name: 'drain' }).waitFor();
   await page.locator('[data-part=drain][data-status=down]').waitFor();
+  // A long reason leaves room for the rest.
+  await page.setViewportSize({ width: 390, height: 844 });
+  await page.locator('header .reason').evaluate('(reason) => (reason.textContent = "failed ".repeat(40))');
+  expect(await view.overflow('header, .switch')).toBe(0);
+  await page.setViewportSize({ width: 1280, height: 844 });
   await page.getByRole('button', { name: 'Undo drain …' }).click();
   await dialog.getByRole('button', { name: 'Undo drain' }).click();
   await page.locator('[data-part=drain][data-status=up]').waitFor();

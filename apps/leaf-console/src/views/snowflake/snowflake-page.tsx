@@ -179,7 +179,7 @@ function LeaseBar({ worker }: { readonly worker: WorkerView }): JSX.Element {
       <dl class="lease-ends">
         <div>
           <dt>{t.floor}</dt>
-          <dd>{floor === 0 ? t.none : format.local(floor)}</dd>
+          <dd>{floor <= 0 ? t.none : format.local(floor)}</dd>
         </div>
         <div>
           <dt>{t.now}</dt>
@@ -189,7 +189,7 @@ function LeaseBar({ worker }: { readonly worker: WorkerView }): JSX.Element {
         </div>
         <div>
           <dt>{t.ceiling}</dt>
-          <dd>{format.local(ceiling)}</dd>
+          <dd>{ceiling <= 0 ? t.none : format.local(ceiling)}</dd>
         </div>
       </dl>
       <p class="hint">{t.leaseHint}</p>
