@@ -117,6 +117,11 @@ describe('The status of a runtime', () => {
       { refusal: new LeafError('LEAF_CLOCK_BACKWARDS', 'behind') },
       [up, up, ['down', 'LEAF_CLOCK_BACKWARDS', 'behind'], up],
     ],
+    [
+      'the registry did not answer before the first acquisition',
+      { refusal: new LeafError('LEAF_REGISTRY_UNREACHABLE', 'away') },
+      [up, up, ['down', 'LEAF_REGISTRY_UNREACHABLE', 'away'], ['down', 'LEAF_REGISTRY_UNREACHABLE', 'away']],
+    ],
     ['the lease is lost', { refusal, lost: 'twin' }, [up, up, ['down', 'LEAF_LEASE_LOST', 'a twin'], ['down', 'twin']]],
   ])('when %s', (_case, found, expected) => {
     expect(healthOf(found)).toEqual(expected);

@@ -1,4 +1,11 @@
-import type { Clock, HistogramSnapshot, PeriodicTaskSnapshot, SegmentStore, WorkerUsage } from '@leaf-ids/core';
+import type {
+  Clock,
+  HistogramSnapshot,
+  LeafError,
+  PeriodicTaskSnapshot,
+  SegmentStore,
+  WorkerUsage,
+} from '@leaf-ids/core';
 import { type FailingTags, reasonOf } from '@leaf-ids/core/internal';
 import type { SegmentService } from '../segment/segment.service';
 import type { SnowflakeService } from '../snowflake/snowflake.service';
@@ -169,19 +176,28 @@ function snowflakeStatus(snowflake: SnowflakeService): SnowflakeStatus {
 
 function snowflakeHealth(snowflake: SnowflakeService): Health {
   const refusal = snowflake.generator.refusal();
-  if (refusal === undefined) return degradedBy(snowflake);
-  return { status: 'down', code: refusal.code, message: refusal.message };
+  return refusal === undefined ? degradedBy(snowflake) : downBy(refusal);
 }
 
 function registryStatus(snowflake: SnowflakeService): RegistryStatus {
   const { lease, maintenance, workers } = snowflake.snapshot();
   const { registry: description, instance, floor, ceiling, sinceRecordedMs, lost, degradedReason, report } = lease;
   return {
-    health: lost === undefined ? degradedBy(snowflake) : { status: 'down', message: lost },
+    health: lost === undefined ? registryHealth(snowflake) : { status: 'down', message: lost },
     ...{ description, instance, floor, ceiling, sinceRecordedMs, lost, degradedReason, report, workers },
     horizonMs: snowflake.horizonMs,
     maintenanceFailures: maintenance.failures,
   };
+}
+
+/** Before the first acquisition there is no lease that would last through an outage. */
+function registryHealth(snowflake: SnowflakeService): Health {
+  const refusal = snowflake.generator.refusal();
+  return refusal?.code === 'LEAF_REGISTRY_UNREACHABLE' ? downBy(refusal) : degradedBy(snowflake);
+}
+
+function downBy({ code, message }: LeafError): Health {
+  return { status: 'down', code, message };
 }
 
 /** While the registry is unreachable, the lease remains valid up to its ceiling. */
