@@ -86,7 +86,7 @@ describe('LeafExceptionFilter', () => {
       detail: expect.not.stringContaining('DATABASE'),
     });
     expect(log).toHaveBeenCalledWith(
-      'LEAF_DATABASE_UNUSABLE: It is LEAF_DATABASE_UNUSABLE. < secret',
+      'LEAF_DATABASE_UNUSABLE: It is LEAF_DATABASE_UNUSABLE; cause: secret',
       expect.stringContaining('IdController'),
     );
   });
@@ -100,7 +100,7 @@ describe('LeafExceptionFilter', () => {
     const answer = await get(`refuse/${code}`);
     expect([answer.status, answer.headers.get('retry-after')]).toEqual([status, status === 503 ? '3' : null]);
     expect(await answer.json()).toMatchObject({ status, code: sent, detail });
-    expect(log).toHaveBeenCalledWith(`${code}: It is ${code}. < secret`, expect.stringContaining('IdController'));
+    expect(log).toHaveBeenCalledWith(`${code}: It is ${code}; cause: secret`, expect.stringContaining('IdController'));
   });
 
   it('logs an error after the response has begun, and aborts the response', async () => {

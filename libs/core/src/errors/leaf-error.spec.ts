@@ -111,11 +111,14 @@ describe('reasonOf', () => {
 
   it.each<[unknown, string]>([
     [chain('no answer'), 'no answer'],
-    [chain('no answer', 'socket hang up'), 'no answer < socket hang up'],
-    [new Error('no answer', { cause: 'a text' }), 'no answer < a text'],
-    [chain('no answer: socket hang up', 'socket hang up', 'ECONNRESET'), 'no answer: socket hang up < ECONNRESET'],
-    [chain('no answer: ECONNRESET', 'socket hang up', 'ECONNRESET'), 'no answer: ECONNRESET < socket hang up'],
-    [chain('1', '2', '3', '4', '5', '6'), '1 < 2 < 3 < 4 < 5'],
+    [chain('no answer', 'socket hang up'), 'no answer; cause: socket hang up'],
+    [new Error('no answer', { cause: 'a text' }), 'no answer; cause: a text'],
+    [
+      chain('no answer: socket hang up', 'socket hang up', 'ECONNRESET'),
+      'no answer: socket hang up; cause: ECONNRESET',
+    ],
+    [chain('no answer: ECONNRESET', 'socket hang up', 'ECONNRESET'), 'no answer: ECONNRESET; cause: socket hang up'],
+    [chain('1', '2', '3', '4', '5', '6'), '1; cause: 2; cause: 3; cause: 4; cause: 5'],
     ['text', 'text'],
     [undefined, 'undefined'],
   ])('tells %p with what caused it, each once, five at most', (thrown, reason) => {

@@ -104,7 +104,9 @@ export function reasonOf(error: unknown): string {
     const message = messageOf(cause);
     if (!messages.some((earlier) => earlier.includes(message))) messages.push(message);
   }
-  return messages.join(' < ');
+  return messages
+    .map((message, n) => (n < messages.length - 1 ? message.replace(/\.$/, '') : message))
+    .join('; cause: ');
 }
 
 function causeOf(error: unknown): unknown {
