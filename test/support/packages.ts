@@ -21,10 +21,13 @@ const MAX_OUTPUT = 64 * 1024 * 1024;
 
 /** Builds and packs workspaces, by default all, and returns the path of each tarball by the name of its package. */
 export async function pack(out: string, folders: readonly string[] = []): Promise<Map<string, string>> {
-  await mkdir(out);
-  const workspaces = folders.length > 0 ? folders.flatMap((folder) => ['-w', folder]) : ['--workspaces'];
+  const workspaces = folders.flatMap((folder) => ['-w', folder]);
   const options = ['--json', '--foreground-scripts=false', '--pack-destination', out];
-  const text = await exclusively('pack', () => command('npm', ['pack', ...workspaces, ...options], ROOT));
+  const text = await exclusively('pack', async () => {
+    if (folders.length === 0) return command(process.execPath, ['scripts/pack.mjs', out, '--json'], ROOT);
+    await mkdir(out);
+    return command('npm', ['pack', ...workspaces, ...options], ROOT);
+  });
   const packed = JSON.parse(text) as PackedFile[];
   return new Map(packed.map(({ name, filename }) => [name, join(out, filename)]));
 }
