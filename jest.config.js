@@ -29,6 +29,8 @@ const common = {
 
 /** A test belongs to the tier of its folder; those beside the code are fast. */
 const TIERS = ['services', 'e2e', 'applications', 'long', 'attack'];
+/** In the fast tier, and in full in the tier long. */
+const PROPERTIES = '<rootDir>/test/fast/property';
 /** Tests that need more than npm and Debian, by the end of their names. */
 const OTHERS = { deploy: 'deploy', clients: 'clients', engines: 'engine', kubernetes: 'kubernetes' };
 
@@ -42,7 +44,9 @@ const tiers = TIERS.map((tier) => ({
   ...common,
   displayName: tier,
   testRegex: '\\.spec\\.ts$',
-  roots: [`<rootDir>/test/${tier}`],
+  roots: [`<rootDir>/test/${tier}`, ...(tier === 'long' ? [PROPERTIES] : [])],
+  // The fast tier runs a part of them: test/support/runs.ts.
+  globals: { fullRuns: tier === 'long' },
   globalSetup: '<rootDir>/test/support/require-tools.ts',
 }));
 const others = Object.entries(OTHERS).map(([name, end]) => ({

@@ -2,6 +2,7 @@ import { type IdRange, MAX_ID } from '@leaf-ids/core';
 import { DecimalWriter } from '@leaf-ids/core/internal';
 import fc from 'fast-check';
 import { batchLength, BatchText } from '../../../apps/leaf-server/src/http/responses/batch-text';
+import { runs } from '../../support/runs';
 
 /** Where the number of digits, or of ten thousands, changes, and anywhere. */
 const start = fc.oneof(
@@ -32,7 +33,7 @@ describe('the text of a batch', () => {
         writer.rebase(run.from);
         return writer.writeRun(Number(run.to - run.from) + 1, separator) === textsOf(run).join(separator);
       }),
-      { numRuns: 300 },
+      { numRuns: runs(300) },
     );
   });
 
@@ -56,7 +57,7 @@ describe('the text of a batch', () => {
           expect(batchLength(label, of, ranges)).toBe(json.length);
         },
       ),
-      { numRuns: 100 },
+      { numRuns: runs(100) },
     );
   });
 

@@ -2,6 +2,7 @@ import * as fc from 'fast-check';
 import type { SegmentOptions } from '@leaf-ids/core/internal';
 import { idsOf } from '../../support/fakes/segment-rig';
 import { blocksOf, booksOf, bufferOf, countsOf, generator, SegmentModel, type Start } from './segment-model';
+import { runs } from '../../support/runs';
 
 type Move = (model: SegmentModel) => unknown;
 
@@ -99,7 +100,7 @@ async function always({ servers, tags, start, moves }: Stage, check: (model: Seg
     check(model);
   };
   const script = fc.array(fc.oneof(...moves), { maxLength: 70, size: 'max' });
-  await fc.assert(fc.asyncProperty(settings, script, play), { numRuns: 300 });
+  await fc.assert(fc.asyncProperty(settings, script, play), { numRuns: runs(300) });
 }
 
 function expectUnique(model: SegmentModel): void {

@@ -10,6 +10,7 @@ import {
 } from '@leaf-ids/core';
 import { defaultLayout } from '@leaf-ids/core/internal';
 import fc from 'fast-check';
+import { runs } from '../../support/runs';
 
 const REFUSED = expect.objectContaining({ name: 'LeafError', code: 'LEAF_ID_INVALID' });
 const id = fc.oneof(fc.bigInt(0n, MAX_ID), fc.bigInt(0n, 5000n), fc.constantFrom(0n, 1n, MAX_ID - 1n, MAX_ID));
@@ -54,7 +55,7 @@ describe.each(formats)('%s', (_name, format) => {
         }
         expect(format.format(read)).toBe(one);
       }),
-      { numRuns: 2000 },
+      { numRuns: runs(2000) },
     );
   });
 

@@ -1,5 +1,6 @@
 import { IdPermutation, MAX_ID, PermutedFormat, RadixFormat } from '@leaf-ids/core';
 import fc from 'fast-check';
+import { runs } from '../../support/runs';
 
 const REFUSED = expect.objectContaining({ code: 'LEAF_ID_INVALID' });
 const key = (text = 'a secret of 16 bytes or more'): Uint8Array => Buffer.from(text);
@@ -16,7 +17,7 @@ describe('a permutation of IDs', () => {
         expect(permutation.restore(permuted)).toBe(one);
         expect(permutation.permute(permutation.restore(one))).toBe(one);
       }),
-      { numRuns: 2000 },
+      { numRuns: runs(2000) },
     );
   });
 
@@ -33,7 +34,7 @@ describe('a permutation of IDs', () => {
         expect(permuted >= 0n && permuted < below).toBe(true);
         expect(permutation.restore(permuted)).toBe(one % below);
       }),
-      { numRuns: 500 },
+      { numRuns: runs(500) },
     );
   });
 

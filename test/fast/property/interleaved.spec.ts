@@ -5,9 +5,10 @@ import * as fc from 'fast-check';
 import { type Allocation, type IdRange, LeafError, type SegmentStore, type TagStore } from '@leaf-ids/core';
 import { createSegmentStore, createTagStore, type LeafDataSource, parseDatabaseUrl } from '@leaf-ids/persistence';
 import { connect, FAILOVER } from '../../support/contract/sql-stores';
+import { runs } from '../../support/runs';
 
 const TAG = 'shared';
-const RUNS = 40;
+const RUNS = runs(40);
 
 /** One of the databases that share the tag, and two servers on it. */
 interface Share {

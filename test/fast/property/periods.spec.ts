@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { PeriodFormat, type PeriodNumber, type TagReset } from '@leaf-ids/core';
 import { calendarOf, PERIOD_PATTERN, PeriodCalendar, periodOf, RESETS } from '@leaf-ids/core/internal';
+import { runs } from '../../support/runs';
 
 const MINUTE_MS = 60_000;
 const DAY_MS = 86_400_000;
@@ -80,7 +81,7 @@ describe('the periods of a zone', () => {
   it('are those of its wall clocks, in every zone at any time', () => {
     fc.assert(
       fc.property(zones, moments, (zone, at) => expectDay(zone, at)),
-      { numRuns: 500 },
+      { numRuns: runs(500) },
     );
   });
 
@@ -90,7 +91,7 @@ describe('the periods of a zone', () => {
         const midnight = midnightBefore(zone, at);
         for (const ms of [-1, 0, 1]) expectDay(zone, midnight + ms);
       }),
-      { numRuns: 500 },
+      { numRuns: runs(500) },
     );
   });
 
@@ -103,7 +104,7 @@ describe('the periods of a zone', () => {
           for (const ms of [-1, 0, 1, -3_600_000, 3_600_000]) expectDay(zone, change + ms);
         }
       }),
-      { numRuns: 20 },
+      { numRuns: runs(20) },
     );
   });
 
@@ -158,7 +159,7 @@ describe('the periods of a zone', () => {
         expect(Math.sign(second!.opensAt - first!.opensAt)).toBe(first!.name === second!.name ? 0 : 1);
         expect(first!.name <= second!.name).toBe(true);
       }),
-      { numRuns: 500 },
+      { numRuns: runs(500) },
     );
   });
 
@@ -172,7 +173,7 @@ describe('the periods of a zone', () => {
         expect(opensAt).toBeLessThanOrEqual(now - DAY_MS);
         expect(closesAt).toBeGreaterThanOrEqual(now + DAY_MS);
       }),
-      { numRuns: 700 },
+      { numRuns: runs(700) },
     );
   });
 });
@@ -190,7 +191,7 @@ describe('PeriodFormat', () => {
         const format = new PeriodFormat({ reset, digits: width, ...(prefix !== undefined && { prefix }) });
         expectExact(format, { period: nameAt(reset, 'UTC', at), number });
       }),
-      { numRuns: 500 },
+      { numRuns: runs(500) },
     );
   });
 
@@ -210,7 +211,7 @@ describe('PeriodFormat', () => {
         const pattern = text + draw(() => fc.constantFrom('', '{check:luhn}', '{check:mod97}'));
         expectExact(new PeriodFormat({ reset, pattern }), { period: nameAt(reset, 'UTC', at), number });
       }),
-      { numRuns: 1000 },
+      { numRuns: runs(1000) },
     );
   });
 

@@ -3,6 +3,7 @@ import { BitLayout, idsOf, LeafError, type SnowflakeParts } from '@leaf-ids/core
 import { defaultLayout, type IssueWindow, SnowflakeGenerator, type Term } from '@leaf-ids/core/internal';
 import { FakeClock } from '@leaf-ids/core/testing';
 import fc from 'fast-check';
+import { runs } from '../../support/runs';
 
 const START = 1_700_000_000_000;
 /** A smaller epoch looks like seconds. */
@@ -227,7 +228,7 @@ describe('Snowflake IDs on any walk of the clock', () => {
         await world.recover();
         issued += world.issued.size;
       }),
-      { numRuns: 400 },
+      { numRuns: runs(400) },
     );
     // A generator that refused every call would pass the checks above.
     expect(issued).toBeGreaterThan(1000);
@@ -236,7 +237,7 @@ describe('Snowflake IDs on any walk of the clock', () => {
   it('do not wrap at the end of the epoch', async () => {
     await fc.assert(
       fc.asyncProperty(options(ending), walk, (each, events) => new Walk(each).run(events)),
-      { numRuns: 100 },
+      { numRuns: runs(100) },
     );
   });
 });
@@ -275,7 +276,7 @@ describe('Any bit layout', () => {
         expect(id >= 0n && id <= each.maxId).toBe(true);
         expect(each.decompose(id)).toEqual(parts);
       }),
-      { numRuns: 1000 },
+      { numRuns: runs(1000) },
     );
   });
 
@@ -285,7 +286,7 @@ describe('Any bit layout', () => {
       fc.property(decoded, ([each, id]) => {
         expect(each.compose(each.decompose(id))).toBe(id);
       }),
-      { numRuns: 1000 },
+      { numRuns: runs(1000) },
     );
   });
 
@@ -294,7 +295,7 @@ describe('Any bit layout', () => {
       fc.property(fc.bigInt({ min: 0n, max: 2n ** 63n - 1n }), (id) => {
         expect(defaultLayout().compose(defaultLayout().decompose(id))).toBe(id);
       }),
-      { numRuns: 1000 },
+      { numRuns: runs(1000) },
     );
   });
 
@@ -306,7 +307,7 @@ describe('Any bit layout', () => {
         const difference = each.compose(a) - each.compose(b);
         expect(difference < 0n ? -1 : difference > 0n ? 1 : 0).toBe(Math.sign(order));
       }),
-      { numRuns: 1000 },
+      { numRuns: runs(1000) },
     );
   });
 });

@@ -4,13 +4,14 @@ import { FakeClock, InMemoryWorkers, InMemoryWorkerStore, type Line } from '@lea
 import fc from 'fast-check';
 import { LeaseRig, POOL_GRACE_MS } from '../../support/fakes/lease-rig';
 import { failNextWrite, type Moment } from '../../support/fakes/lost-answers';
+import { runs } from '../../support/runs';
 
 const START = 1_700_000_000_000;
 const SERVERS = 3;
 const CLIENTS = 4;
 /** Few enough that clients wait for each other's worker IDs. */
 const MAX_WORKER_ID = 2;
-const RUNS = 150;
+const RUNS = runs(150);
 
 type Request = {
   readonly kind: 'post' | 'put' | 'delete';

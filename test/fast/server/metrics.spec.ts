@@ -59,7 +59,7 @@ describe('/metrics', () => {
     });
     try {
       let before = await scrape(server.port);
-      for (let i = 0; i < 20; i++) {
+      for (let i = 0; i < 8; i++) {
         const after = await scrape(server.port);
         expectGrown(before, after);
         before = after;
