@@ -191,6 +191,7 @@ export class LeafClient extends IdService {
     return (this.window?.layout ?? this.layout).decompose(id);
   }
 
+  /** The state of the servers, the buffers and the worker ID, as plain data. */
   snapshot(): LeafClientSnapshot {
     return {
       servers: this.servers.map((server) => server.snapshot()),

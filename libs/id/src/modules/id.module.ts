@@ -20,6 +20,11 @@ import { type LeafOptions, RuntimeOptions } from '../options/leaf-options';
  */
 @Module({})
 export class IdModule extends ConfigurableModuleClass {
+  /**
+   * Issues IDs by these options.
+   *
+   * @throws LeafError `LEAF_CONFIG_INVALID` that lists all faults of the options
+   */
   static override forRoot(options: IdModuleOptions & IdModuleExtras): DynamicModule {
     const { database, isGlobal = false, databases = namesOf(options), ...others } = options;
     if (isNamed(database)) {
@@ -34,6 +39,7 @@ export class IdModule extends ConfigurableModuleClass {
     return this.forRootAsync({ isGlobal, databases, useFactory: () => given });
   }
 
+  /** The same, with options from a factory, which can inject providers. */
   static override forRootAsync(options: typeof ASYNC_OPTIONS_TYPE): DynamicModule {
     return assemble(super.forRootAsync(options), options.databases);
   }

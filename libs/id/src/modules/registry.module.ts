@@ -36,6 +36,7 @@ class RegistryLifecycle implements OnApplicationShutdown {
   exports: [WorkerRegistry],
 })
 export class RegistryModule extends ConfigurableModuleClass {
+  /** Keeps worker IDs in the registry that the options name. */
   static override forRoot(options: RegistryModuleOptions): DynamicModule {
     return this.forRootAsync({ useFactory: () => options });
   }

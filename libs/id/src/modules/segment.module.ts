@@ -22,10 +22,12 @@ const { ConfigurableModuleClass, MODULE_OPTIONS_TOKEN } = new ConfigurableModule
 /** Only segment IDs: ranges from a database table, double-buffered in memory. */
 @Module({})
 export class SegmentModule extends ConfigurableModuleClass {
+  /** Segment IDs by these options. */
   static override forRoot(options: SegmentModuleOptions): DynamicModule {
     return this.forRootAsync({ useFactory: () => options });
   }
 
+  /** The same, with options from a factory, which can inject providers; undefined disables the mode. */
   static override forRootAsync(
     options: ConfigurableModuleAsyncOptions<SegmentModuleOptions | undefined>,
   ): DynamicModule {

@@ -22,10 +22,12 @@ const { ConfigurableModuleClass, MODULE_OPTIONS_TOKEN } = new ConfigurableModule
 /** Only snowflake IDs: time, worker ID and sequence, under a lease from a registry. */
 @Module({})
 export class SnowflakeModule extends ConfigurableModuleClass {
+  /** Snowflake IDs by these options. */
   static override forRoot(options: SnowflakeModuleOptions): DynamicModule {
     return this.forRootAsync({ useFactory: () => options });
   }
 
+  /** The same, with options from a factory, which can inject providers; undefined disables the mode. */
   static override forRootAsync(
     options: ConfigurableModuleAsyncOptions<SnowflakeModuleOptions | undefined>,
   ): DynamicModule {

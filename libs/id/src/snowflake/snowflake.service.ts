@@ -154,6 +154,7 @@ export class SnowflakeService {
     return this.registry.records();
   }
 
+  /** The state of the generator, the lease and the periodic jobs, as plain data. */
   snapshot(): SnowflakeServiceSnapshot {
     return {
       generator: this.generator.snapshot(),
