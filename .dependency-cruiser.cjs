@@ -136,6 +136,19 @@ module.exports = {
       to: { path: '^(test|bench)/' },
     },
     {
+      name: 'bench-without-tests',
+      comment: 'A benchmark measures the product and starts its own services.',
+      severity: 'error',
+      from: { path: '^bench/' },
+      to: { path: '^test/' },
+    },
+    {
+      name: 'tests-without-bench',
+      severity: 'error',
+      from: { path: '^test/' },
+      to: { path: '^bench/' },
+    },
+    {
       name: 'migrations-stand-alone',
       severity: 'error',
       from: { path: '^migrations/' },

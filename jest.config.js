@@ -38,7 +38,7 @@ const fast = {
   ...common,
   displayName: 'fast',
   testRegex: '\\.spec\\.ts$',
-  roots: ['<rootDir>/apps', '<rootDir>/libs', '<rootDir>/test/fast', '<rootDir>/test/support'],
+  roots: ['apps', 'libs', 'bench', 'test/fast', 'test/support'].map((folder) => `<rootDir>/${folder}`),
 };
 const tiers = TIERS.map((tier) => ({
   ...common,

@@ -1,13 +1,13 @@
-import { parseSuiteArguments } from './suite/arguments';
 import { compareRevisions } from './suite/comparison';
-import { runSuite } from './suite/run-suite';
 import { Runner } from './suite/runner';
+import { parseSuiteArguments, runSuite } from './suite/suite';
 
 async function main(): Promise<void> {
-  const { parts, quick, compare, rounds } = parseSuiteArguments(process.argv.slice(2));
+  const options = parseSuiteArguments(process.argv.slice(2));
+  const { parts, quick, compare, rounds = 1 } = options;
   const runner = new Runner();
   if (compare !== undefined) await compareRevisions(runner, parts, { revision: compare, rounds, quick });
-  else if (!(await runSuite(runner, parts, quick))) process.exitCode = 1;
+  else if (!(await runSuite(runner, options))) process.exitCode = 1;
 }
 
 main().then(

@@ -1,83 +1,64 @@
-import { parseArgs } from 'node:util';
+import {
+  contenderFaults,
+  contenderFigures,
+  type ContenderResult,
+  describeContenders,
+  FORMAT_LIMIT,
+  measureContenders,
+  verdict,
+} from './core/contender';
 import { leafContenders } from './core/leaf-contenders';
 import { counter, namedCounter, PEER_PACKAGES, peerContenders } from './core/peer-contenders';
-import { measureRounds } from './core/rounds';
-import { coreFigures, type CoreResult, coreTargets, FORMAT_LIMIT } from './core/core-targets';
-import { sampleOf, verdict } from './core/sample';
-import { describeEnvironment, readEnvironment } from './report/environment';
-import { packageVersion } from './report/package-version';
-import { writeResults } from './report/results-file';
-import { ratios, summarize } from './report/summary';
-import { decimals, formatTable, percent, whole } from '../test/support/table';
-import { describeTargets } from './report/targets';
+import { runPart } from './harness';
+import { packageVersion } from './http/load-generator';
+import { atLeast, ratios, summarize, type Target } from './report/figures';
 
-/** More than one segment, so that the sample includes a switch. */
-const SAMPLE_SIZE = 1_200_000;
+const BIGINT_SHARE = 0.99;
+const STRING_SHARE = 0.97;
+const SEGMENT_RATE = 30_000_000;
+const SEGMENT_SHARE = 0.5;
+const NUMBER_RATE = 150_000_000;
 
-async function main(): Promise<void> {
-  const { values } = parseArgs({ options: { quick: { type: 'boolean', default: false } } });
-  const { rounds, roundMs } = values.quick ? { rounds: 3, roundMs: 100 } : { rounds: 7, roundMs: 500 };
-  const environment = readEnvironment();
-  console.log(describeEnvironment(environment));
-
-  const baseline = counter();
-  const contenders = [baseline, namedCounter(), ...leafContenders(), ...peerContenders()];
-  const onRound = (round: number): void => console.error(`round ${round + 1} of ${rounds} …`);
-  const measured = await measureRounds(contenders, { rounds, roundMs, onRound });
-  const baselineRates = measured.get(baseline) ?? [];
-
-  const results: CoreResult[] = [];
-  for (const [contender, rates] of measured) {
-    const sample = await sampleOf(contender, SAMPLE_SIZE);
-    results.push({
-      contender,
-      rates,
-      rate: summarize(rates),
-      ratio: summarize(ratios(rates, baselineRates)),
-      sample,
-    });
-  }
-
+runPart('core', { full: { rounds: 7, roundMs: 500 }, quick: { rounds: 3, roundMs: 100 } }, async (plan) => {
+  const results = await measureContenders([counter(), namedCounter(), ...leafContenders(), ...peerContenders()], plan);
   const peers = PEER_PACKAGES.map((name) => `${name} ${packageVersion(name)}`).join(', ');
-  console.log(`peers: ${peers}`);
-  console.log(`\n${rounds} rounds of ${roundMs} ms each, one thread. Sample: ${whole(SAMPLE_SIZE)} IDs.\n`);
-  console.log(table(results));
-  console.log(`\nof format: share of ${whole(FORMAT_LIMIT)} IDs/s, the limit per worker with 12 sequence bits.`);
-  const targets = coreTargets(results);
-  console.log(`\n${describeTargets(targets)}`);
-  const rows = results.map(({ contender: { name, group, product }, ...figures }) => ({
-    name,
-    group,
-    product,
-    ...figures,
-  }));
-  console.log(
-    `Written to ${writeResults('core', { environment, targets, figures: coreFigures(results), rounds, roundMs, results: rows })}`,
-  );
-
-  const broken = results.filter(({ contender, sample }) => contender.group.startsWith('leaf') && sample.duplicates > 0);
-  for (const { contender, sample } of broken) console.error(`FAILED: ${contender.name}: ${verdict(sample)}`);
-  if (broken.length > 0) process.exitCode = 1;
-}
-
-function table(results: readonly CoreResult[]): string {
-  const header = ['contender', 'gives', 'IDs/s', 'min..max', 'of counter', 'of format', 'sample'];
-  const rows = results.map(({ contender, rate, ratio, sample }) => {
-    const limited = contender.group === 'leaf-snowflake';
-    return [
-      contender.name,
-      contender.product,
-      whole(rate.median),
-      `${whole(rate.min)}..${whole(rate.max)}`,
-      decimals(ratio.median, 3),
-      limited ? percent(rate.median / FORMAT_LIMIT) : '',
-      verdict(sample),
-    ];
-  });
-  return formatTable(header, rows);
-}
-
-main().catch((error: unknown) => {
-  console.error(error);
-  process.exitCode = 1;
+  return {
+    text: `peers: ${peers}\n${describeContenders(results)}`,
+    targets: coreTargets(results),
+    figures: contenderFigures(results),
+    details: { results },
+    faults: contenderFaults(results),
+  };
 });
+
+function coreTargets(results: readonly ContenderResult[]): Target[] {
+  const find = (name: string): ContenderResult => results.find(({ contender }) => contender.name.includes(name))!;
+  const numbers = find('segment tryNextNumber');
+  const bigints = find('snowflake next()');
+  const strings = find('snowflake nextString()');
+  const segment = find('segment tryNext(');
+  const segmentText = find('segment String');
+  const ofFormat = ({ rate }: ContenderResult): number => rate.median / FORMAT_LIMIT;
+  const peers = results.filter(({ contender }) => contender.group === 'peer');
+  const numberRate = Math.min(NUMBER_RATE, find('counter.tryNext').rate.median);
+  return [
+    atLeast(numbers.contender.name, numbers.rate.median, numberRate, 'IDs/s'),
+    atLeast(`${bigints.contender.name}, of the format's limit`, ofFormat(bigints), BIGINT_SHARE, 'ratio'),
+    atLeast(`${strings.contender.name}, of the format's limit`, ofFormat(strings), STRING_SHARE, 'ratio'),
+    atLeast(segment.contender.name, segment.rate.median, SEGMENT_RATE, 'IDs/s'),
+    atLeast(`${segment.contender.name}, of counter++ as bigint`, segment.ratio.median, SEGMENT_SHARE, 'ratio'),
+    ...peers.map((peer) => {
+      if (peer.contender.product.startsWith('string')) return ahead(peer, segmentText);
+      return ahead(peer, peer.duplicates === 0 ? bigints : segment);
+    }),
+  ];
+}
+
+/**
+ * Compares peers that count within each millisecond with snowflake IDs. Peers that produce duplicates or random strings
+ * have no limit per millisecond, so they are compared with segment IDs, which have no such limit either.
+ */
+function ahead(peer: ContenderResult, ours: ContenderResult): Target {
+  const ratio = summarize(ratios(ours.rates, peer.rates)).median;
+  return atLeast(`${ours.contender.name}, of ${peer.contender.name} (${verdict(peer)})`, ratio, 1, 'ratio');
+}

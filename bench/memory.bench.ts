@@ -1,62 +1,112 @@
-import { startMariadb } from '../test/support/servers/mariadb';
-import { startZookeeper } from '../test/support/servers/zookeeper';
+import { runPart } from './harness';
 import { Sandbox } from './http/sandbox';
-import { type ConnectionReport, measureConnections } from './memory/connections';
-import { measureStarts, type StartReport } from './memory/idle';
-import { describeMemory, memoryFigures, memoryTargets } from './memory/memory-report';
-import { Subject } from './memory/server-memory';
+import { type ConnectionReport, measureConnections, measureStart, type StartReport, Subject } from './memory/subject';
 import { measureTags, type TagReport } from './memory/tags';
-import { readServerOptions } from './http/server-options';
-import { describeEnvironment, readEnvironment } from './report/environment';
-import { writeResults } from './report/results-file';
+import { below, figure, summarize } from './report/figures';
+import { formatTable, spread, whole } from './report/table';
+import { startMariadb, startZookeeper } from './services';
 
 const SNOWFLAKE_PATH = '/api/snowflake/get/bench';
 const FULL = { rounds: 3, tags: [20_000, 100_000], used: 100_000, connections: [2000, 10_000] };
 const QUICK = { rounds: 1, tags: [10_000, 50_000], used: 50_000, connections: [1000, 5000] };
 
-async function main(): Promise<void> {
-  const { quick, server } = readServerOptions();
-  const plan = quick ? QUICK : FULL;
-  const environment = readEnvironment();
-  console.log(describeEnvironment(environment));
-
-  const sandbox = new Sandbox();
-  const subject = new Subject(sandbox, server);
-  const starts: StartReport[][] = [];
-  const zookeeper: StartReport[] = [];
-  const mysql: StartReport[] = [];
-  const tags: TagReport[][] = [];
-  const connections: ConnectionReport[][] = [];
-  const [mariadb, ensemble] = await Promise.all([startMariadb(), startZookeeper()]);
-  try {
-    const zk = {
-      LEAF_SEGMENT_ENABLED: 'false',
-      LEAF_SNOWFLAKE_REGISTRY: 'zk_recycle',
-      LEAF_ZOOKEEPER: await ensemble.createDatabase(),
-    };
-    const sql = { LEAF_SNOWFLAKE_REGISTRY: 'mysql', LEAF_DATABASE_URL: await mariadb.createDatabase() };
-    for (let round = 1; round <= plan.rounds; round++) {
-      console.error(`round ${round} of ${plan.rounds} …`);
-      starts.push(await measureStarts(subject, 3, {}, { rest: true }));
-      zookeeper.push(...(await measureStarts(subject, 1, zk, { idPath: SNOWFLAKE_PATH })));
-      mysql.push(...(await measureStarts(subject, 1, sql)));
-      const few = await measureTags(subject, plan.tags[0]!, 0);
-      tags.push([few, await measureTags(subject, plan.tags[1]!, plan.used)]);
-      connections.push(await measureConnections(subject, sandbox, plan.connections));
-    }
-  } finally {
-    await Promise.all([mariadb.stop(), ensemble.stop()]);
-  }
-  const measured = { starts, zookeeper, mysql, tags, connections };
-  console.log(`\n${describeMemory(measured)}\n`);
-  const [figures, targets] = [memoryFigures(measured), memoryTargets(measured)];
-  console.log(`Written to ${writeResults('memory', { environment, targets, figures, plan, measured })}`);
+interface Round {
+  /** Default settings and one data folder: the first start, one more, and one that is idle for a while. */
+  readonly first: StartReport;
+  readonly warm: readonly StartReport[];
+  readonly zookeeper: StartReport;
+  readonly mysql: StartReport;
+  /** Few tags and many tags; the latter are used at the end. */
+  readonly tags: readonly [few: TagReport, many: TagReport];
+  readonly connections: readonly ConnectionReport[];
 }
 
-main().then(
-  () => process.exit(),
-  (error: unknown) => {
-    console.error(error);
-    process.exit(1);
-  },
-);
+runPart('memory', { full: FULL, quick: QUICK }, async (plan, main) => {
+  const sandbox = new Sandbox();
+  const subject = new Subject(sandbox, main);
+  const [mariadb, ensemble] = await Promise.all([startMariadb(sandbox), startZookeeper(sandbox)]);
+  const rounds: Round[] = [];
+  for (let round = 1; round <= plan.rounds; round++) {
+    console.error(`round ${round} of ${plan.rounds} …`);
+    const data = { LEAF_DATA_DIR: subject.folder() };
+    const zk = { LEAF_SEGMENT_ENABLED: 'false', LEAF_SNOWFLAKE_REGISTRY: 'zk_recycle', LEAF_ZOOKEEPER: ensemble };
+    const sql = { LEAF_SNOWFLAKE_REGISTRY: 'mysql', LEAF_DATABASE_URL: mariadb };
+    rounds.push({
+      first: await measureStart(subject, data),
+      warm: [await measureStart(subject, data), await measureStart(subject, data, { rest: true })],
+      zookeeper: await measureStart(subject, { ...data, ...zk }, { idPath: SNOWFLAKE_PATH }),
+      mysql: await measureStart(subject, { ...data, ...sql }),
+      tags: [await measureTags(subject, plan.tags[0]!, 0), await measureTags(subject, plan.tags[1]!, plan.used)],
+      connections: await measureConnections(subject, sandbox, plan.connections),
+    });
+  }
+  const rows = rowsOf(rounds).map(({ values, ...row }) => ({ ...row, summary: summarize(values) }));
+  const table = rows.map(({ name, summary, unit, target }) => [
+    ...[name, ...spread(summary)],
+    ...[target === undefined ? '' : `< ${whole(target)}`, unit],
+  ]);
+  return {
+    text: formatTable(['built server', 'median', 'spread', 'wanted', 'unit'], table),
+    figures: rows.map(({ name, summary, unit }) => figure(name, summary.median, unit)),
+    targets: rows.flatMap(({ name, summary, unit, target }) =>
+      target === undefined ? [] : [below(name, summary.median, target, unit)],
+    ),
+    details: { measured: rounds },
+  };
+});
+
+interface Row {
+  readonly name: string;
+  readonly values: readonly number[];
+  readonly unit: string;
+  /** Upper limit of the median. */
+  readonly target?: number;
+}
+
+const BYTES_A_MIB = 2 ** 20;
+const BYTES_A_MB = 1e6;
+
+function rowsOf(rounds: readonly Round[]): Row[] {
+  const megabytes = (mebibytes: number): number => (mebibytes * BYTES_A_MIB) / BYTES_A_MB;
+  const of = (value: (round: Round) => number): number[] => rounds.map(value);
+  const warm = rounds.flatMap((round) => round.warm);
+  const count = rounds[0]?.tags[1].used ?? NaN;
+  const after = '2 s after the start';
+  return [
+    {
+      name: 'idle for 30 s, defaults',
+      values: of((r) => megabytes(r.warm.at(-1)!.restedMiB)),
+      unit: 'MB',
+      target: 110,
+    },
+    { name: `${after}, defaults`, values: warm.map(({ idleMiB }) => megabytes(idleMiB)), unit: 'MB' },
+    { name: `${after}, registry zk_recycle`, values: of((r) => megabytes(r.zookeeper.idleMiB)), unit: 'MB' },
+    { name: `${after}, registry mysql on MariaDB`, values: of((r) => megabytes(r.mysql.idleMiB)), unit: 'MB' },
+    { name: 'known tag', values: of(perKnownTag), unit: 'B', target: 1000 },
+    { name: 'used tag, in addition to known tag', values: of(perUsedTag), unit: 'B', target: 1000 },
+    { name: 'used tag, total', values: of((round) => perKnownTag(round) + perUsedTag(round)), unit: 'B' },
+    {
+      name: `server with ${whole(count)} used tags`,
+      values: of((r) => megabytes(r.tags[1].usedMiB)),
+      unit: 'MB',
+      target: 300,
+    },
+    { name: 'idle connection', values: of(perConnection), unit: 'B', target: 12_000 },
+    { name: 'first start to the first ID', values: of(({ first }) => first.startMs), unit: 'ms' },
+    { name: 'start to the first ID', values: warm.map(({ startMs }) => startMs), unit: 'ms', target: 1000 },
+  ];
+}
+
+/** Difference between two servers, which cancels memory unrelated to tags, including garbage. */
+function perKnownTag({ tags: [few, many] }: Round): number {
+  return ((many.knownMiB - few.knownMiB) * BYTES_A_MIB) / (many.tags - few.tags);
+}
+
+/** Difference between two times, after the same number of requests for one tag, which cancels memory of requests. */
+function perUsedTag({ tags: [, many] }: Round): number {
+  return ((many.usedMiB - many.oneTagMiB) * BYTES_A_MIB) / many.used;
+}
+
+function perConnection({ connections: [few, many] }: Round): number {
+  return ((many!.residentMiB - few!.residentMiB) * BYTES_A_MIB) / (many!.connections - few!.connections);
+}

@@ -18,7 +18,7 @@ if (version !== undefined) {
   process.exit(status ?? 1);
 }
 const product = takeOption('--product');
-const sources = ['bench', 'libs', 'migrations', 'test/support'];
+const sources = ['bench', 'libs', 'migrations'];
 runTypescript(`bench/${part}.bench`, sources, options, product === undefined ? undefined : resolve(product));
 
 function takeOption(name) {

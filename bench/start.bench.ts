@@ -1,17 +1,12 @@
 import { spawnSync } from 'node:child_process';
 import { join } from 'node:path';
+import { inTurn, runPart } from './harness';
 import { cpuSecondsOfEnded } from './http/processor-time';
 import { Sandbox } from './http/sandbox';
-import { readServerOptions } from './http/server-options';
 import { ServerProcess } from './http/server-process';
-import { describeEnvironment, readEnvironment } from './report/environment';
-import { writeResults } from './report/results-file';
-import { summarize } from './report/summary';
-import { formatTable, whole } from '../test/support/table';
-import { below, figure } from './report/targets';
+import { below, figure, summarize } from './report/figures';
+import { formatTable, spread } from './report/table';
 
-const FULL = { rounds: 20 };
-const QUICK = { rounds: 5 };
 const TARGET_MS = 350;
 const ID_PATH = '/api/snowflake/get/bench';
 
@@ -22,48 +17,35 @@ interface Start {
   readonly cpuMs: number;
 }
 
-type Measure = () => Promise<Start>;
-
-async function main(): Promise<void> {
-  const { quick, server } = readServerOptions();
-  const plan = quick ? QUICK : FULL;
-  const environment = readEnvironment();
-  console.log(describeEnvironment(environment));
-
+runPart('start', { full: { rounds: 20 }, quick: { rounds: 5 } }, async ({ rounds }, main) => {
   const sandbox = new Sandbox();
   const data = sandbox.folder();
-  const contenders: readonly [name: string, measure: Measure][] = [
-    ['node -e 0', () => Promise.resolve(startNode())],
-    ['Nest on Fastify, one route', () => startServer(sandbox, join(__dirname, 'start/nest-server.js'), {})],
-    ['Leaf on SQLite', () => startServer(sandbox, server, { LEAF_DATA_DIR: data })],
+  const contenders: readonly { readonly name: string; readonly measure: () => Promise<Start> }[] = [
+    { name: 'node -e 0', measure: () => Promise.resolve(startNode()) },
+    {
+      name: 'Nest on Fastify, one route',
+      measure: () => startServer(sandbox, join(__dirname, 'start/nest-server.js'), {}),
+    },
+    { name: 'Leaf on SQLite', measure: () => startServer(sandbox, main, { LEAF_DATA_DIR: data }) },
   ];
-  const starts = new Map<string, Start[]>(contenders.map(([name]) => [name, []]));
   // The first start creates the database and fills the compile cache.
-  for (const [, measure] of contenders) await measure();
-  for (let round = 1; round <= plan.rounds; round++) {
-    console.error(`round ${round} of ${plan.rounds} …`);
-    for (const [name, measure] of contenders) starts.get(name)?.push(await measure());
-  }
-  const measured = [...starts].map(([name, list]) => ({
+  for (const { measure } of contenders) await measure();
+  const measured = [...(await inTurn(contenders, rounds, ({ measure }) => measure()))].map(([{ name }, starts]) => ({
     name,
-    ms: summarize(list.map(({ ms }) => ms)),
-    cpuMs: summarize(list.map(({ cpuMs }) => cpuMs)),
+    ms: summarize(starts.map(({ ms }) => ms)),
+    cpuMs: summarize(starts.map(({ cpuMs }) => cpuMs)),
   }));
-  const rows = measured.map(({ name, ms, cpuMs }) => [
-    name,
-    whole(ms.median),
-    `${whole(ms.min)}..${whole(ms.max)}`,
-    whole(cpuMs.median),
-    `${whole(cpuMs.min)}..${whole(cpuMs.max)}`,
-  ]);
-  console.log(`\n${formatTable(['start to the first ID', 'ms', 'min..max', 'CPU ms', 'min..max'], rows)}\n`);
-  const figures = measured.flatMap(({ name, ms, cpuMs }) => [
-    figure(`${name}, to the first ID`, ms.median, 'ms'),
-    figure(`${name}, CPU time`, cpuMs.median, 'ms'),
-  ]);
-  const targets = [below('Leaf on SQLite, to the first ID', measured.at(-1)?.ms.median, TARGET_MS, 'ms')];
-  console.log(`Written to ${writeResults('start', { environment, targets, figures, plan, measured })}`);
-}
+  const rows = measured.map(({ name, ms, cpuMs }) => [name, ...spread(ms), ...spread(cpuMs)]);
+  return {
+    text: formatTable(['start to the first ID', 'ms', 'min..max', 'CPU ms', 'min..max'], rows),
+    targets: [below('Leaf on SQLite, to the first ID', measured.at(-1)?.ms.median, TARGET_MS, 'ms')],
+    figures: measured.flatMap(({ name, ms, cpuMs }) => [
+      figure(`${name}, to the first ID`, ms.median, 'ms'),
+      figure(`${name}, CPU time`, cpuMs.median, 'ms'),
+    ]),
+    details: { measured },
+  };
+});
 
 function startNode(): Start {
   const [startedAt, cpu] = [performance.now(), cpuSecondsOfEnded() ?? NaN];
@@ -77,11 +59,3 @@ async function startServer(sandbox: Sandbox, main: string, env: NodeJS.ProcessEn
   await server.stop();
   return { ms: server.startMs, cpuMs };
 }
-
-main().then(
-  () => process.exit(),
-  (error: unknown) => {
-    console.error(error);
-    process.exit(1);
-  },
-);

@@ -18,7 +18,7 @@ const PARTS = [
   ['apps/leaf-console/', within('apps/leaf-console/')],
   ['libs + apps', (file) => within('libs/')(file) || within('apps/')(file)],
   ['tests', (file) => isTest(file) && CODE.test(file)],
-  ['bench/', (file) => file.startsWith('bench/') && CODE.test(file)],
+  ['bench/', within('bench/')],
   ['scripts/', within('scripts/')],
 ];
 

@@ -1,8 +1,8 @@
 import { LeafClient, type LeafClientOptions } from '@leaf-ids/client/plain';
-import { CHUNK, type Contender } from '../core/contender';
+import type { Contender } from '../core/contender';
 
 /** The tag that exists on every new server. */
-export const TAG = 'leaf-segment-test';
+const TAG = 'leaf-segment-test';
 const BATCH = 1000;
 /** Of the server, for worker windows. */
 export const WORKER_TOKEN = 'worker-token-of-the-benchmark';
@@ -10,15 +10,16 @@ export const WORKER_TOKEN = 'worker-token-of-the-benchmark';
 type Fill = Contender['fill'];
 
 /** Waits if no ID is buffered, as an application does. */
+async function wait(ids: unknown[], index: number, next: Promise<unknown>): Promise<number> {
+  ids[index] = await next;
+  return index + 1;
+}
+
 function fillByTryNext(client: LeafClient): Fill {
-  const wait = async (ids: unknown[], index: number): Promise<number> => {
-    ids[index] = await client.nextId(TAG);
-    return index + 1;
-  };
   return (ids, from, to) => {
     for (let i = from; i < to; i++) {
       const id = client.tryNext(TAG);
-      if (id === undefined) return wait(ids, i);
+      if (id === undefined) return wait(ids, i, client.nextId(TAG));
       ids[i] = id;
     }
     return to;
@@ -26,14 +27,10 @@ function fillByTryNext(client: LeafClient): Fill {
 }
 
 function fillByNumbers(client: LeafClient): Fill {
-  const wait = async (ids: unknown[], index: number): Promise<number> => {
-    ids[index] = await client.nextNumber(TAG);
-    return index + 1;
-  };
   return (ids, from, to) => {
     for (let i = from; i < to; i++) {
       const id = client.tryNextNumber(TAG);
-      if (id === undefined) return wait(ids, i);
+      if (id === undefined) return wait(ids, i, client.nextNumber(TAG));
       ids[i] = id;
     }
     return to;
@@ -56,14 +53,15 @@ function fillByBatches(client: LeafClient): Fill {
 }
 
 function fillBySnowflakes(client: LeafClient): Fill {
-  const wait = async (ids: unknown[], index: number): Promise<number> => {
-    [ids[index]] = await client.snowflakeStrings(1);
-    return index + 1;
-  };
   return (ids, from, to) => {
     for (let i = from; i < to; i++) {
       const id = client.trySnowflakeString();
-      if (id === undefined) return wait(ids, i);
+      if (id === undefined)
+        return wait(
+          ids,
+          i,
+          client.snowflakeStrings(1).then(([first]) => first),
+        );
       ids[i] = id;
     }
     return to;
@@ -83,32 +81,22 @@ export async function clientContenders(
   url: string,
 ): Promise<{ readonly clients: LeafClient[]; readonly contenders: Contender[] }> {
   const clients: LeafClient[] = [];
-  const contender = (
-    name: string,
-    group: Contender['group'],
-    product: string,
-    chunk: number,
-    fillBy: (client: LeafClient) => Fill,
-    options: Partial<LeafClientOptions> = {},
-  ): Contender => {
+  const open = (options: Partial<LeafClientOptions> = {}): LeafClient => {
     const client = new LeafClient({ servers: [url], ...options });
     clients.push(client);
-    return { name, group, product, chunk, fill: fillBy(client) };
+    return client;
   };
-  const contenders = [
-    contender(`client tryNext('${TAG}')`, 'leaf-segment', 'bigint', CHUNK, fillByTryNext),
-    // An older revision does not have it.
-    ...('tryNextNumber' in LeafClient.prototype
-      ? [contender(`client tryNextNumber('${TAG}')`, 'leaf-segment', 'number', CHUNK, fillByNumbers)]
-      : []),
-    contender(`client await nextId('${TAG}')`, 'leaf-segment', 'bigint', CHUNK, fillByNextId),
-    contender(`client nextIds('${TAG}', ${BATCH})`, 'leaf-segment', 'bigint', BATCH, fillByBatches),
-    contender('client trySnowflakeString()', 'leaf-snowflake', 'string', CHUNK, fillBySnowflakes),
-    contender('client snowflake(), worker window', 'leaf-snowflake', 'bigint', CHUNK, fillByWindow, {
-      snowflake: { mode: 'window', token: WORKER_TOKEN },
-      preload: { snowflake: true },
-    }),
+  const segment = { group: 'leaf-segment', product: 'bigint' } as const;
+  const snowflake = { group: 'leaf-snowflake', product: 'bigint' } as const;
+  const contenders: Contender[] = [
+    { ...segment, name: `client tryNext('${TAG}')`, fill: fillByTryNext(open()) },
+    { ...segment, name: `client tryNextNumber('${TAG}')`, product: 'number', fill: fillByNumbers(open()) },
+    { ...segment, name: `client await nextId('${TAG}')`, fill: fillByNextId(open()) },
+    { ...segment, name: `client nextIds('${TAG}', ${BATCH})`, chunk: BATCH, fill: fillByBatches(open()) },
+    { ...snowflake, name: 'client trySnowflakeString()', product: 'string', fill: fillBySnowflakes(open()) },
   ];
-  await clients.at(-1)?.ready();
+  const windows = open({ snowflake: { mode: 'window', token: WORKER_TOKEN }, preload: { snowflake: true } });
+  await windows.ready();
+  contenders.push({ ...snowflake, name: 'client snowflake(), worker window', fill: fillByWindow(windows) });
   return { clients, contenders };
 }

@@ -1,4 +1,4 @@
-import { PLAIN_TAG, SegmentStore, type Allocation, type IdRange, type TagEntry } from '@leaf-ids/core';
+import { PLAIN_TAG, SegmentStore, type Allocation, type TagEntry } from '@leaf-ids/core';
 import { turn } from './contender';
 
 /**
@@ -31,19 +31,16 @@ export class MemorySegmentStore extends SegmentStore {
     return { from, to: this.maxId - 1n, step: this.step };
   }
 
-  giveBack(_tag: string, { from, to }: IdRange): Promise<boolean> {
-    if (this.maxId !== to + 1n) return Promise.resolve(false);
-    this.maxId = from;
-    return Promise.resolve(true);
+  giveBack(): Promise<boolean> {
+    return Promise.resolve(false);
   }
 
-  raise(_tag: string, minimum: bigint): Promise<void> {
-    if (this.maxId < minimum) this.maxId = minimum;
+  raise(): Promise<void> {
     return Promise.resolve();
   }
 
   beginPeriod(): Promise<void> {
-    return Promise.reject(new Error('Tag has no periods'));
+    return Promise.resolve();
   }
 
   recordDeleted(): Promise<void> {

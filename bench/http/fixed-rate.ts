@@ -1,114 +1,108 @@
-import { type PhaseResult, runPhases } from '../load/phases';
-import type { SecondResult } from '../load/second-records';
-import { CoreWatch, type Loss } from './core-watch';
+import { runLoad } from '../load/load';
+import type { LoadResult } from '../load/record';
+import { ratios, summarize, type Summary } from '../report/figures';
+import { decimals, formatTable, percent, spread, whole } from '../report/table';
 import { CONNECTIONS } from './load-generator';
 import type { Rig, Route } from './route';
 import type { ServerProcess } from './server-process';
 
 const SHARE_OF_PEAK = 0.7;
-const RATE = 20_000;
-/** Share of the maximum rate of the generator. At a higher share, its own event loop would dominate the latency. */
-const SHARE_OF_LIMIT = 0.85;
-/** Of the peak of the slowest server. At a higher share, a queue would grow until the end. */
+/** Of the peak of the baseline. At a higher share, a queue would grow until the end. */
 const MAX_SHARE_OF_PEAK = 0.9;
+/** If the error of the load generator is larger than this, latencies below a millisecond are meaningless. */
+const LATENESS_LIMIT_MS = 0.5;
 
-/** A rate at which several routes are measured one after the other; the first is the baseline. */
-export interface FixedRate {
+/** A route and the baseline at the same rate. */
+export interface FixedRateLoad {
   readonly name: string;
-  /** Whether it is the share of a peak; otherwise the same for every server. */
-  readonly ofPeak: boolean;
-  readonly routes: readonly Route[];
-  perSecond(peakOf: Servers['peakOf']): number;
-}
-
-export interface FixedRateLoad extends PhaseResult {
-  readonly name: string;
-  /** Name of the rate. */
-  readonly at: string;
-  readonly ofPeak: boolean;
   readonly perSecond: number;
   /** `perSecond` as a share of the peak of this route. */
   readonly share: number;
-  /** `perSecond` as a share of the rate that was wanted. */
-  readonly ofWanted: number;
-  /** Maximum requests per second of the generator in a closed loop. */
-  readonly limit: number;
-  /** The longest time in each second that other work took from the server at once, in milliseconds, if known. */
-  readonly lostMs: readonly (number | undefined)[];
+  readonly result: LoadResult;
+  readonly baseline: LoadResult;
 }
 
-/** 70 % of the peak of each route, also of the baseline at this rate; then the same rate for all. */
-export function fixedRatesOf(routes: readonly Route[]): FixedRate[] {
-  const [baseline, ...others] = routes.filter(({ atFixedRate = false }) => atFixedRate);
-  if (baseline === undefined) return [];
-  const ofPeaks = others.map((route) => ({
-    name: `70 % of ${route.name}`,
-    ofPeak: true,
-    routes: [baseline, route],
-    perSecond: (peakOf: Servers['peakOf']) => SHARE_OF_PEAK * peakOf(route),
-  }));
-  return [...ofPeaks, { name: '20,000/s', ofPeak: false, routes: [baseline, ...others], perSecond: () => RATE }];
-}
-
-/** The maximum rate on the fastest server: the lower of the limits of the generator and the server. */
-export async function generatorLimit(rig: Rig, { path }: Route, { port }: ServerProcess): Promise<number> {
-  const phase = { connections: CONNECTIONS, perSecond: undefined, seconds: 1 };
-  const [, result] = await runPhases(rig.sandbox, rig.cores, { port, path, phases: [phase, phase] });
-  return result!.ok / phase.seconds;
-}
-
-interface Servers {
-  readonly serverOf: (route: Route) => ServerProcess;
-  /** The peak of a route in this round, in requests per second. */
-  readonly peakOf: (route: Route) => number;
+export interface FixedRateReport {
+  readonly name: string;
+  readonly perSecond: number;
+  readonly share: number;
+  readonly p50Ms: Summary;
+  readonly p99Ms: Summary;
+  readonly baselineP99Ms: Summary;
+  /** Ratio of the p99 to that of the baseline in the same round. */
+  readonly p99Ratio: Summary;
+  readonly p999Ms: Summary;
+  readonly maxMs: number;
+  /** How late the generator sent requests, the p99: its own error, which is part of each latency. */
+  readonly latenessMs: number;
+  /** Lost requests of all rounds. The percentiles do not include them. */
+  readonly failures: number;
 }
 
 /**
- * Sends requests at a fixed rate (open loop) to one route after the other. Latency counts from the time at which each
- * request was due.
+ * Sends requests at a fixed rate (open loop) to the route and to the baseline. Latency counts from the time at which
+ * each request was due.
  *
- * @param reversed whether to begin with the last route
+ * @param peakOf the peak of a route in this round, in requests per second
+ * @param reversed whether to begin with the baseline
  */
 export async function measureAtFixedRate(
-  rig: Rig,
-  rate: FixedRate,
-  { serverOf, peakOf }: Servers,
-  { limit, seconds, reversed }: { readonly limit: number; readonly seconds: number; readonly reversed: boolean },
-): Promise<FixedRateLoad[]> {
-  const { name: at, ofPeak, routes } = rate;
-  const wanted = rate.perSecond(peakOf);
-  const highest = Math.min(limit * SHARE_OF_LIMIT, ...routes.map((route) => peakOf(route) * MAX_SHARE_OF_PEAK));
-  const perSecond = Math.floor(Math.min(wanted, highest));
-  const phase = { connections: CONNECTIONS, perSecond, seconds, waits: true };
-  const loads = new Map<Route, FixedRateLoad>();
-  for (const route of reversed ? [...routes].reverse() : routes) {
-    const server = serverOf(route);
-    const watch = CoreWatch.start(server.pid);
-    const order = { port: server.port, path: route.path, phases: [phase] };
-    const [result] = await runPhases(rig.sandbox, rig.cores, order).finally(() => watch?.stop());
+  { sandbox, cores }: Rig,
+  [baseline, route]: readonly [Route, Route],
+  servers: { serverOf(route: Route): ServerProcess; peakOf(route: Route): number },
+  { seconds, reversed }: { readonly seconds: number; readonly reversed: boolean },
+): Promise<FixedRateLoad> {
+  const peak = servers.peakOf(route);
+  const perSecond = Math.floor(Math.min(SHARE_OF_PEAK * peak, MAX_SHARE_OF_PEAK * servers.peakOf(baseline)));
+  const results = new Map<Route, LoadResult>();
+  for (const each of reversed ? [baseline, route] : [route, baseline]) {
+    const server = servers.serverOf(each);
+    const load = { port: server.port, path: each.path, connections: CONNECTIONS, perSecond, seconds };
+    results.set(each, await runLoad(sandbox, cores, load));
     server.assertAlive();
-    const lostMs = result!.ofSeconds.map((_, second) => longest(watch?.losses, result!.startedAtMs + second * 1000));
-    const rates = { perSecond, share: perSecond / peakOf(route), ofWanted: perSecond / wanted, limit };
-    loads.set(route, { ...result!, name: route.name, at, ofPeak, ...rates, lostMs });
   }
-  return routes.map((route) => loads.get(route)!);
+  const measured = { result: results.get(route)!, baseline: results.get(baseline)! };
+  return { name: route.name, perSecond, share: perSecond / peak, ...measured };
 }
 
-/** Of the windows that overlap a second. */
-function longest(losses: readonly Loss[] | undefined, fromMs: number): number | undefined {
-  const within = losses?.filter((loss, index) => {
-    const { atMs: beginMs = 0 } = losses[index - 1] ?? {};
-    return loss.atMs > fromMs && beginMs < fromMs + 1000;
+/** @param rounds the loads of each round, in the same order */
+export function summarizeFixedRates(rounds: readonly (readonly FixedRateLoad[])[]): FixedRateReport[] {
+  return (rounds[0] ?? []).map(({ name }, index) => {
+    const loads = rounds.map((round) => round[index]!);
+    const results = loads.map(({ result }) => result);
+    const p99s = results.map(({ p99Ms }) => p99Ms);
+    const baselineP99s = loads.map(({ baseline }) => baseline.p99Ms);
+    return {
+      name,
+      perSecond: summarize(loads.map(({ perSecond }) => perSecond)).median,
+      share: summarize(loads.map(({ share }) => share)).median,
+      p50Ms: summarize(results.map(({ p50Ms }) => p50Ms)),
+      p99Ms: summarize(p99s),
+      baselineP99Ms: summarize(baselineP99s),
+      p99Ratio: summarize(ratios(p99s, baselineP99s)),
+      p999Ms: summarize(results.map(({ p999Ms }) => p999Ms)),
+      maxMs: Math.max(...results.map(({ maxMs }) => maxMs)),
+      latenessMs: summarize(results.map(({ latenessP99Ms }) => latenessP99Ms)).median,
+      failures: results.reduce((sum, { failed }) => sum + failed, 0),
+    };
   });
-  return within && Math.max(...within.map(({ lostMs }) => lostMs));
 }
 
-/** Whether nothing else took more than this at once from the server or the generator, in milliseconds. */
-const CALM_MS = 2;
+export function describeFixedRates(reports: readonly FixedRateReport[]): string {
+  const header = ['at a fixed rate', 'requests/s', 'of peak', 'p50 ms', 'p99 ms', 'min..max', 'node:http: p99 ms'];
+  const more = ['of node:http', 'min..max', 'p99.9 ms', 'max ms', 'generator late: p99 ms'];
+  const short = (ms: number): string => decimals(ms, 2);
+  const rows = reports.map((report) => [
+    ...[report.name, whole(report.perSecond), percent(report.share), decimals(report.p50Ms.median, 3)],
+    ...[...spread(report.p99Ms, short), short(report.baselineP99Ms.median), ...spread(report.p99Ratio, short)],
+    ...[report.p999Ms.median, report.maxMs, report.latenessMs].map(short),
+  ]);
+  const late = reports.filter(isGeneratorLate).map(({ name }) => name);
+  const warning = `The generator sent requests late, so these latencies are too high: ${late.join('; ')}.`;
+  return [formatTable([...header, ...more], rows), ...(late.length > 0 ? [warning] : [])].join('\n');
+}
 
-/** The seconds after the first one, which is warm-up, in which neither the server nor the generator lost time. */
-export function calmSeconds({ ofSeconds, lostMs }: FixedRateLoad): SecondResult[] {
-  return ofSeconds.filter(
-    ({ latenessMaxMs }, second) => second > 0 && Math.max(latenessMaxMs, lostMs[second] ?? 0) <= CALM_MS,
-  );
+/** Whether the generator, or other work on its core, dominates the latencies. */
+export function isGeneratorLate({ latenessMs }: FixedRateReport): boolean {
+  return latenessMs > LATENESS_LIMIT_MS;
 }

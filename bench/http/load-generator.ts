@@ -1,11 +1,10 @@
 import { spawnSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
-import { createRequire } from 'node:module';
 import type { Cores } from './cores';
 import type { Sandbox } from './sandbox';
 
 /** Result of one run against one URL. */
-export interface Load {
+export interface GeneratorReport {
   readonly requests: number;
   readonly seconds: number;
   readonly p50Ms: number;
@@ -17,7 +16,7 @@ export interface Load {
 export interface LoadGenerator {
   readonly name: string;
   /** @param connections {@link CONNECTIONS} by default */
-  run(url: string, seconds: number, connections?: number): Promise<Load>;
+  run(url: string, seconds: number, connections?: number): Promise<GeneratorReport>;
 }
 
 export const CONNECTIONS = 64;
@@ -38,21 +37,22 @@ export function chooseGenerator(sandbox: Sandbox, cores: Cores): LoadGenerator {
         parseWrk(await run(['wrk', '-t1', `-c${connections}`, `-d${seconds}s`, '--latency', url], seconds)),
     };
   }
-  const require = createRequire(__filename);
-  const { version: installed } = JSON.parse(readFileSync(require.resolve('autocannon/package.json'), 'utf8')) as {
-    version: string;
-  };
   const command = [process.execPath, require.resolve('autocannon'), '-p', '1', '--json', '-n'];
   return {
-    name: `autocannon ${installed}`,
+    name: `autocannon ${packageVersion('autocannon')}`,
     run: async (url, seconds, connections = CONNECTIONS) =>
       parseAutocannon(await run([...command, '-c', String(connections), '-d', String(seconds), url], seconds)),
   };
 }
 
+/** The version of a package of this repository, even if it does not export its package.json. */
+export function packageVersion(name: string): string {
+  return (JSON.parse(readFileSync(`node_modules/${name}/package.json`, 'utf8')) as { version: string }).version;
+}
+
 const UNIT_MS: Readonly<Record<string, number>> = { us: 0.001, ms: 1, s: 1000, m: 60_000 };
 
-function parseWrk(report: string): Load {
+function parseWrk(report: string): GeneratorReport {
   const field = (pattern: RegExp): string[] => {
     const match = pattern.exec(report);
     if (match === null) throw new Error(`No ${pattern.source} in the report of wrk:\n${report}`);
@@ -83,7 +83,7 @@ interface AutocannonReport {
   readonly statusCodeStats: Readonly<Record<string, { readonly count: number }>>;
 }
 
-function parseAutocannon(json: string): Load {
+function parseAutocannon(json: string): GeneratorReport {
   const { duration, errors, timeouts, requests, latency, statusCodeStats } = JSON.parse(json) as AutocannonReport;
   const refused = Object.entries(statusCodeStats).reduce(
     (sum, [code, { count }]) => sum + (code === '200' ? 0 : count),

@@ -16,12 +16,8 @@ export function readProc(pid: number, file: string): string | undefined {
 export function cpuSecondsOf(pid: number): number | undefined {
   const own = ticks(pid, 11);
   if (own === undefined) return undefined;
-  return childrenOf(pid).reduce((sum, child) => sum + (cpuSecondsOf(child) ?? 0), own / TICKS_PER_SECOND);
-}
-
-/** The processes that a process has started; none without /proc. */
-export function childrenOf(pid: number): number[] {
-  return (readProc(pid, `task/${pid}/children`)?.split(' ') ?? []).filter(Boolean).map(Number);
+  const children = (readProc(pid, `task/${pid}/children`)?.split(' ') ?? []).filter(Boolean);
+  return children.reduce((sum, child) => sum + (cpuSecondsOf(Number(child)) ?? 0), own / TICKS_PER_SECOND);
 }
 
 /** CPU time of all ended children of this process, in seconds; undefined without /proc. */

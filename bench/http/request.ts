@@ -1,9 +1,4 @@
 import { get, type Agent } from 'node:http';
-import { setTimeout as sleep } from 'node:timers/promises';
-
-const ATTEMPTS = 10;
-/** Delay of `Retry-After`. */
-const RETRY_MS = 1000;
 
 export interface Answer {
   readonly status: number;
@@ -32,20 +27,10 @@ export function request(port: number, path: string, limitMs: number, agent: Agen
 }
 
 /** Throws unless the response is a 200 that contains exactly `ids` IDs. */
-export async function requestIds(port: number, path: string, ids: number, agent: Agent | false = false): Promise<void> {
-  const { status, text } = await request(port, path, 10_000, agent);
+export async function requestIds(port: number, path: string, ids: number): Promise<void> {
+  const { status, text } = await request(port, path, 10_000);
   if (status === 200 && countIds(text) === ids) return;
   throw new Error(`GET ${path} returned ${status} ${JSON.stringify(text.slice(0, 300))}, expected ${ids} IDs.`);
-}
-
-/** Like {@link requestIds}, but retries while a server that is still overloaded returns 503. */
-export async function awaitIds(port: number, path: string, ids: number): Promise<void> {
-  for (let attempt = 1; attempt < ATTEMPTS; attempt++) {
-    const { status } = await request(port, path, 10_000);
-    if (status !== 503) break;
-    await sleep(RETRY_MS);
-  }
-  await requestIds(port, path, ids);
 }
 
 /** Number of IDs in a response: plain text, a batch or ranges; undefined for anything else. */

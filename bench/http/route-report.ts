@@ -1,7 +1,7 @@
-import { ratios, summarize, type Summary } from '../report/summary';
-import { decimals, formatTable, percent, whole } from '../../test/support/table';
-import type { Round, RouteLoad } from './round';
-import type { Route } from './route';
+import { ratios, summarize, summarizeKnown, type Summary } from '../report/figures';
+import { decimals, formatTable, percent, spread, whole } from '../report/table';
+import type { Round } from './round';
+import type { Route, RouteLoad } from './route';
 
 export interface RouteReport {
   readonly name: string;
@@ -30,46 +30,36 @@ export function summarizeRoutes(routes: readonly Route[], rounds: readonly Round
   const baseline = rounds.map(({ loads }) => loads[0]!);
   return routes.map(({ name, path, ids }, index) => {
     const loads = rounds.map((round) => round.loads[index]!);
-    const rate = summarize(loads.map(rateOf));
+    const valuesOf = (of: keyof RouteLoad): number[] => loads.map((load) => load[of]);
+    const ratiosOf = (of: keyof RouteLoad): number[] =>
+      ratios(
+        valuesOf(of),
+        baseline.map((load) => load[of]),
+      );
+    const rate = summarize(valuesOf('rate'));
     return {
-      name,
-      path,
-      idRate: rate.median * ids,
-      loads,
-      rate,
-      ratio: summarize(ratios(loads.map(rateOf), baseline.map(rateOf))),
-      p50Ms: summarize(loads.map(({ p50Ms }) => p50Ms)),
-      p99Ms: summarize(loads.map(({ p99Ms }) => p99Ms)),
-      serverCpu: summarizeKnown(loads.map(({ serverCpu }) => serverCpu)),
-      cpuRatio: summarizeKnown(ratios(loads.map(ratePerCpu), baseline.map(ratePerCpu))),
+      ...{ name, path, loads, rate, idRate: rate.median * ids },
+      ratio: summarize(ratiosOf('rate')),
+      p50Ms: summarize(valuesOf('p50Ms')),
+      p99Ms: summarize(valuesOf('p99Ms')),
+      serverCpu: summarizeKnown(valuesOf('serverCpu')),
+      cpuRatio: summarizeKnown(ratiosOf('perCpu')),
     };
   });
 }
 
 export function describeRoutes(reports: readonly RouteReport[]): string {
-  const header = [
-    'route',
-    'requests/s',
-    'min..max',
-    'IDs/s',
-    'of node:http',
-    'min..max',
-    'p50 ms',
-    'p99 ms',
-    'server CPU',
-    'per CPU s, of node:http',
-  ];
+  const rates = ['route', 'requests/s', 'min..max', 'IDs/s', 'of node:http', 'min..max'];
+  const header = [...rates, 'p50 ms', 'p99 ms', 'server CPU', 'per CPU s, of node:http'];
   const rows = reports.map(({ name, rate, idRate, ratio, p50Ms, p99Ms, serverCpu, cpuRatio }) => [
     name,
-    whole(rate.median),
-    `${whole(rate.min)}..${whole(rate.max)}`,
+    ...spread(rate),
     whole(idRate),
-    decimals(ratio.median, 2),
-    `${decimals(ratio.min, 2)}..${decimals(ratio.max, 2)}`,
+    ...spread(ratio, (value) => decimals(value, 2)),
     latency(p50Ms),
     latency(p99Ms),
-    serverCpu === undefined ? '' : percent(serverCpu.median),
-    cpuRatio === undefined ? '' : decimals(cpuRatio.median, 2),
+    percent(serverCpu?.median),
+    decimals(cpuRatio?.median, 2),
   ]);
   const lines = [formatTable(header, rows)];
   const waiting = reports.filter(({ serverCpu }) => serverCpu !== undefined && serverCpu.median < SATURATED);
@@ -86,18 +76,4 @@ export function describeRoutes(reports: readonly RouteReport[]): string {
 /** autocannon reports whole milliseconds, rounded down. */
 function latency({ median }: Summary): string {
   return median === 0 ? '<1' : decimals(median, 2);
-}
-
-function rateOf({ rate }: RouteLoad): number {
-  return rate;
-}
-
-function ratePerCpu({ rate, serverCpu = NaN }: RouteLoad): number {
-  return rate / serverCpu;
-}
-
-/** Undefined unless every value is known. */
-export function summarizeKnown(values: readonly (number | undefined)[]): Summary | undefined {
-  const known = values.filter((value): value is number => value !== undefined && Number.isFinite(value));
-  return known.length === values.length ? summarize(known) : undefined;
 }

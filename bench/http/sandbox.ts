@@ -1,11 +1,19 @@
 import { spawn, type ChildProcess, type SpawnOptions } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';
+import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+
+const READY_LIMIT_MS = 60_000;
+const POLL_MS = 20;
+/** Below the ports of outgoing connections, so that a restarted server can listen on its port again. */
+const FIRST_PORT = 15_000;
+const PORTS = 17_000;
 
 /** Child processes and temporary folders. They are removed when this process exits, except after SIGKILL. */
 export class Sandbox {
-  private readonly children = new Set<ChildProcess>();
+  private readonly children = new Map<ChildProcess, NodeJS.Signals>();
   private readonly folders = new Set<string>();
 
   constructor() {
@@ -14,15 +22,12 @@ export class Sandbox {
     process.once('SIGTERM', () => process.exit(143));
   }
 
-  spawn(command: readonly string[], options: SpawnOptions): ChildProcess {
+  /** Starts a child process that gets `end` when this process exits. */
+  spawn(command: readonly string[], options: SpawnOptions, end: NodeJS.Signals = 'SIGKILL'): ChildProcess {
     const [file = '', ...args] = command;
-    return this.adopt(spawn(file, args, options));
-  }
-
-  /** Starts a child process that is killed when this process exits. */
-  adopt(child: ChildProcess): ChildProcess {
+    const child = spawn(file, args, options);
     const forget = (): boolean => this.children.delete(child);
-    this.children.add(child);
+    this.children.set(child, end);
     child.once('exit', forget);
     child.once('error', forget);
     return child;
@@ -62,12 +67,40 @@ export class Sandbox {
   }
 
   remove(folder: string): void {
-    rmSync(folder, { recursive: true, force: true });
+    rmSync(folder, { recursive: true, force: true, maxRetries: 3 });
     this.folders.delete(folder);
   }
 
   private clear(): void {
-    for (const child of this.children) child.kill('SIGKILL');
+    for (const [child, signal] of this.children) child.kill(signal);
     for (const folder of this.folders) this.remove(folder);
+  }
+}
+
+/** A port on which nothing listens. */
+export async function freePort(): Promise<number> {
+  for (;;) {
+    const port = FIRST_PORT + Math.floor(Math.random() * PORTS);
+    const isFree = await new Promise<boolean>((resolve) => {
+      const server = createServer();
+      server.on('error', () => resolve(false));
+      server.listen(port, '127.0.0.1', () => server.close(() => resolve(true)));
+    });
+    if (isFree) return port;
+  }
+}
+
+/** Repeats `attempt` until it succeeds. */
+export async function untilReady(name: string, attempt: () => Promise<void>): Promise<void> {
+  const limit = performance.now() + READY_LIMIT_MS;
+  for (;;) {
+    try {
+      await attempt();
+      return;
+    } catch (error) {
+      if (performance.now() > limit)
+        throw new Error(`${name} is not ready after ${READY_LIMIT_MS} ms`, { cause: error });
+      await sleep(POLL_MS);
+    }
   }
 }

@@ -1,20 +1,17 @@
 import type { ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdirSync, readFileSync } from 'node:fs';
+import { closeSync, mkdirSync, openSync, readFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { freePort } from '../../test/support/free-port';
-import { launch } from '../../test/support/servers/launch';
 import { cpuSecondsOf, readProc } from './processor-time';
 import { request } from './request';
-import type { Sandbox } from './sandbox';
+import { freePort, type Sandbox } from './sandbox';
 
 export interface ServerOptions {
   readonly command: readonly string[];
   /** Path that returns 200 when the server is ready. */
   readonly readyPath: string;
-  /** Any free port by default. */
-  readonly port?: number;
   /** Settings other than the defaults. */
   readonly env?: NodeJS.ProcessEnv;
 }
@@ -41,11 +38,14 @@ export class ServerProcess {
   }
 
   static async start(sandbox: Sandbox, options: ServerOptions): Promise<ServerProcess> {
-    const { command, readyPath, port = await freePort(), env } = options;
+    const { command, readyPath, env } = options;
+    const port = await freePort();
     const folder = sandbox.folder();
     const settings = { ...environment(port, folder), ...env };
     const startedAt = performance.now();
-    const child = sandbox.adopt(launch({ command, env: settings, logFile: logFile(folder) }));
+    const log = openSync(logFile(folder), 'a');
+    const child = sandbox.spawn(command, { cwd: tmpdir(), stdio: ['ignore', log, log], env: settings });
+    closeSync(log);
     let spawnError: Error | undefined;
     child.once('error', (error) => (spawnError = error));
     while (performance.now() - startedAt < START_LIMIT_MS) {
@@ -61,10 +61,6 @@ export class ServerProcess {
     throw new Error(`${command.join(' ')} did not become ready at ${readyPath}.\n${logTail(folder)}`);
   }
 
-  get pid(): number {
-    return this.child.pid ?? 0;
-  }
-
   /** Throws if the process exited unexpectedly. */
   assertAlive(): void {
     if (this.failure !== undefined) throw this.failure;
@@ -72,17 +68,13 @@ export class ServerProcess {
 
   /** CPU time of the process and its children, all threads, in seconds; undefined without /proc. */
   cpuSeconds(): number | undefined {
-    return cpuSecondsOf(this.pid);
+    return cpuSecondsOf(this.child.pid ?? 0);
   }
 
   /** Resident memory in MiB; undefined without /proc. */
   residentMiB(): number | undefined {
-    const kilobytes = /^VmRSS:\s+(\d+) kB$/m.exec(readProc(this.pid, 'status') ?? '')?.[1];
+    const kilobytes = /^VmRSS:\s+(\d+) kB$/m.exec(readProc(this.child.pid ?? 0, 'status') ?? '')?.[1];
     return kilobytes === undefined ? undefined : Number(kilobytes) / 1024;
-  }
-
-  signal(signal: NodeJS.Signals): void {
-    this.child.kill(signal);
   }
 
   /** Kills the process with SIGKILL. Its folder is deleted later, because disk I/O would affect measurements. */

@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
-import { ID_PATH } from './server-memory';
+import { ID_PATH } from './subject';
 
 const WIDTH = 64;
 const REQUEST = `GET ${ID_PATH} HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n`;

@@ -2,8 +2,7 @@ import { Agent } from 'node:http';
 import { join } from 'node:path';
 import { loadSqlite } from '@leaf-ids/persistence';
 import { request } from '../http/request';
-import type { Subject } from './server-memory';
-import { settledMiB } from './server-memory';
+import { settledMiB, type Subject } from './subject';
 
 const CONNECTIONS = 16;
 const LIMIT_MS = 30_000;
@@ -16,9 +15,9 @@ export interface TagReport {
   /** After startup, without requests. */
   readonly knownMiB: number;
   /** After `used` requests for a single tag: the memory that requests leave behind, independent of tags. */
-  readonly oneTagMiB: number | undefined;
-  /** After one request for each of `used` tags. */
-  readonly usedMiB: number | undefined;
+  readonly oneTagMiB: number;
+  /** After one request for each of `used` tags. Both are NaN if `used` is 0. */
+  readonly usedMiB: number;
   readonly used: number;
 }
 
@@ -30,8 +29,7 @@ export async function measureTags(subject: Subject, tags: number, used: number):
   await insertTags(join(folder, 'leaf.sqlite'), tags);
   const server = await subject.start(env, '/health/ready');
   const knownMiB = await settledMiB(server);
-  let oneTagMiB: number | undefined;
-  let usedMiB: number | undefined;
+  let [oneTagMiB, usedMiB] = [NaN, NaN];
   if (used > 0) {
     await takeIds(server.port, used, () => 0);
     oneTagMiB = await settledMiB(server, REST_MS);
@@ -43,7 +41,7 @@ export async function measureTags(subject: Subject, tags: number, used: number):
   return { tags, knownMiB, oneTagMiB, usedMiB, used };
 }
 
-export async function insertTags(file: string, count: number): Promise<void> {
+async function insertTags(file: string, count: number): Promise<void> {
   const Sqlite = await loadSqlite();
   const database = new Sqlite(file, { timeout: LIMIT_MS });
   database.exec(`INSERT INTO leaf_alloc (biz_tag, max_id, step)
@@ -53,7 +51,7 @@ export async function insertTags(file: string, count: number): Promise<void> {
 }
 
 /** @param tagOf returns the tag of a request */
-export async function takeIds(port: number, count: number, tagOf: (request: number) => number): Promise<void> {
+async function takeIds(port: number, count: number, tagOf: (request: number) => number): Promise<void> {
   const agent = new Agent({ keepAlive: true, maxSockets: CONNECTIONS });
   let next = 0;
   const caller = async (): Promise<void> => {

@@ -1,12 +1,10 @@
 import { join } from 'node:path';
-import { describeEnvironment, readEnvironment } from '../report/environment';
-import { type PartResults, resultsFolder, writeResults } from '../report/results-file';
-import { ratios, summarize, type Summary } from '../report/summary';
-import { decimals, formatTable, significant } from '../../test/support/table';
+import { ratios, summarize, type Summary } from '../report/figures';
+import { describeEnvironment, type PartResults, readEnvironment, resultsFolder, writeResults } from '../report/results';
+import { decimals, formatTable, significant, spread } from '../report/table';
 import { OtherCheckout } from './other-checkout';
-import type { Part } from './parts';
-import { duration } from './run-suite';
 import type { Runner } from './runner';
+import { duration, type Part } from './suite';
 
 export interface Comparison {
   readonly part: string;
@@ -62,7 +60,7 @@ async function measurePair(
     const name = side === 'other' ? revision : 'this checkout';
     console.error(`\n${part.name}, round ${round + 1} of ${rounds}, ${name} …`);
     const options = { quick, folder, shown: false, ...(side === 'other' ? { product } : {}) };
-    const { ok, results } = await runner.part(part, options);
+    const { ok, results } = await runner.part(part.name, options);
     if (!ok || results === undefined) throw new Error(`Part ${part.name} failed on ${name}.`);
     return results;
   };
@@ -98,8 +96,7 @@ export function describeComparison(comparisons: readonly Comparison[], revision:
     unit,
     significant(other.median),
     significant(current.median),
-    decimals(ratio.median, 3),
-    `${decimals(ratio.min, 3)}..${decimals(ratio.max, 3)}`,
+    ...spread(ratio, (value) => decimals(value, 3)),
     ratio.min > 1 ? 'always more' : ratio.max < 1 ? 'always less' : '',
   ]);
   return formatTable(header, rows);

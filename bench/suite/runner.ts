@@ -1,11 +1,12 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
-import { FOLDER_VARIABLE, type PartResults, readResults, resultsFolder } from '../report/results-file';
-import type { Part } from './parts';
+import { FOLDER_VARIABLE, type PartResults, readResults, resultsFolder } from '../report/results';
 
 export interface RunOptions {
   readonly quick: boolean;
+  /** Undefined for the plan of the part. */
+  readonly rounds?: number | undefined;
   /** Another built checkout to measure instead of this one. */
   readonly product?: string;
   /** Folder for the results. */
@@ -36,20 +37,19 @@ export class Runner {
     });
   }
 
-  async part(part: Part, { quick, product, folder = resultsFolder(), shown }: RunOptions): Promise<PartRun> {
-    const server = product === undefined ? [] : ['--server', join(product, 'dist/apps/leaf-server/src/main.js')];
-    const words = [
-      ...['bench/run.mjs', part.name],
-      ...(product === undefined ? [] : ['--product', product]),
-      ...(part.ofServer ? server : []),
-      ...(quick ? ['--quick'] : []),
-    ];
-    rmSync(join(folder, `${part.name}.json`), { force: true });
+  async part(name: string, options: RunOptions): Promise<PartRun> {
+    const { quick, rounds, product, folder = resultsFolder(), shown } = options;
+    const words = ['bench/run.mjs', name, ...(quick ? ['--quick'] : [])];
+    if (rounds !== undefined) words.push('--rounds', String(rounds));
+    if (product !== undefined) {
+      words.push('--product', product, '--server', join(product, 'dist/apps/leaf-server/src/main.js'));
+    }
+    rmSync(join(folder, `${name}.json`), { force: true });
     const startedAt = performance.now();
     const env = { ...process.env, [FOLDER_VARIABLE]: folder };
     const code = await this.run([process.execPath, ...words], { env, shown });
     const seconds = (performance.now() - startedAt) / 1000;
-    return { seconds, ok: code === 0, results: readResults(part.name, folder) };
+    return { seconds, ok: code === 0, results: readResults(name, folder) };
   }
 
   /** Runs a command, by default in this folder, and returns its exit code. */

@@ -1,6 +1,6 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { formatTable } from '../support/table';
+import { table } from '@leaf-ids/core/internal';
 import { ROOT } from '../support/build';
 import { LIMITED_BY } from './limited-server';
 import type { AttackResult } from './measure';
@@ -23,7 +23,7 @@ export function keepResults(results: readonly AttackResult[], attacks: number): 
 
 /** For a terminal; times in milliseconds, memory in MiB. */
 export function describeResults(results: readonly AttackResult[]): string {
-  return formatTable(HEADER, rowsOf(results));
+  return table(HEADER, rowsOf(results)).join('\n');
 }
 
 function rowsOf(results: readonly AttackResult[]): string[][] {

@@ -1,8 +1,9 @@
 import { Agent } from 'node:http';
+import { table } from '@leaf-ids/core/internal';
 import { type Connection, createConnection, type RowDataPacket } from 'mysql2/promise';
 import type { IdRange } from '@leaf-ids/core';
 import { migrations } from '@leaf-ids/migrations';
-import { formatTable, whole } from '../support/table';
+import { whole } from '../support/whole';
 import { ensureBuilt } from '../support/build';
 import { type BuiltServer, BuiltServers } from '../support/servers/built-server';
 import { text } from '../support/http/http';
@@ -194,7 +195,9 @@ describe('three servers and one tag', () => {
       const fixed = Math.ceil(after / STEP);
       rows.push([whole(after), whole(reached + 1), whole(after - before), whole(fixed)]);
     }
-    return formatTable(['IDs so far', 'updates so far', 'size of the last', `updates with steps of ${STEP}`], rows);
+    return table(['IDs so far', 'updates so far', 'size of the last', `updates with steps of ${STEP}`], rows).join(
+      '\n',
+    );
   }
 
   async function load(port: number, issued: IssuedIds, wanted: number): Promise<void> {

@@ -1,4 +1,5 @@
-import { formatTable, whole } from '../../support/table';
+import { table } from '@leaf-ids/core/internal';
+import { whole } from '../../support/whole';
 import type { EnduranceOutcome } from './endurance-run';
 import type { Course } from './flatness';
 import type { Sample } from './subject/sample';
@@ -25,7 +26,7 @@ export function describe(outcome: EnduranceOutcome): string {
   const growing = outcome.courses.filter(({ flat }) => !flat);
   const verdict = growing.map(({ process, figure }) => `${process}: ${NAMES[figure]}`).join('; ');
   return [
-    formatTable(header, rows),
+    table(header, rows).join('\n'),
     '',
     totalsOf(outcome),
     growing.length === 0 ? 'Flat.' : `GROWING: ${verdict}`,

@@ -1,6 +1,7 @@
 import { resolve } from 'node:path';
 import { parseArgs } from 'node:util';
-import { formatTable, whole } from '../../support/table';
+import { table } from '@leaf-ids/core/internal';
+import { whole } from '../../support/whole';
 import { runMain } from '../../support/servers/run-main';
 import { DATABASES, runStrict, type StrictOutcome } from './strict-run';
 
@@ -35,7 +36,7 @@ async function main(): Promise<void> {
     for (const fault of faults.slice(0, 3)) console.error(fault);
     if (violations.length + disordered.length + duplicates + faults.length > 0) process.exitCode = 1;
   }
-  console.log(`\n${formatTable(['', ...HEADER], rows)}`);
+  console.log(`\n${table(['', ...HEADER], rows).join('\n')}`);
 }
 
 const HEADER = [

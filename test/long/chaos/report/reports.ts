@@ -1,6 +1,6 @@
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { formatTable } from '../../../support/table';
+import { table } from '@leaf-ids/core/internal';
 import type { ChaosOutcome } from '../chaos-run';
 import { markdownOf, withTable } from './markdown';
 import type { Summary } from './summary';
@@ -51,7 +51,7 @@ export function describe(summary: Summary): string {
   const { failedStarts, impossible, stuck, late } = summary;
   const [header = [], ...rows] = rowsOf(summary);
   return [
-    formatTable(header, rows),
+    table(header, rows).join('\n'),
     '',
     `${faults} faults, ${calls} calls, ${ids} IDs; ${failedStarts} starts failed and were repeated`,
     `tags: ${changesOf(summary)}`,

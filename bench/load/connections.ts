@@ -1,26 +1,24 @@
 import { connect, type Socket } from 'node:net';
 
 /** Called with the status of a response, or 0 if the connection closed. */
-export type Outcome = (status: number) => void;
+type OnResponse = (status: number) => void;
 
 /** Large enough for a typical response with its headers. */
 const READ_BYTES = 16_384;
 
 /** A keep-alive connection that repeats the same GET request with minimal overhead. */
-export class ClientConnection {
+export class Connection {
   private readonly socket: Socket;
-  private outcome: Outcome | undefined;
+  private onResponse: OnResponse | undefined;
   private head = '';
   private status = 0;
   /** Remaining bytes of the body; undefined until all headers are received. */
   private missing: number | undefined;
 
-  /** @param onEnd called once, when the connection is closed or cannot be opened */
   constructor(
     port: number,
     private readonly request: Buffer,
-    onOpen: (connection: ClientConnection) => void,
-    onEnd: () => void,
+    onOpen: (connection: Connection) => void,
   ) {
     // Reads into one buffer, because allocating buffers reduces the rate by 10 %.
     const onread = {
@@ -32,23 +30,16 @@ export class ClientConnection {
     };
     this.socket = connect({ port, host: '127.0.0.1', noDelay: true, onread }, () => onOpen(this));
     this.socket.on('error', () => undefined);
-    this.socket.on('close', () => {
-      onEnd();
-      this.settle(0);
-    });
+    this.socket.on('close', () => this.settle(0));
   }
 
   get usable(): boolean {
     return this.socket.writable && this.socket.readable;
   }
 
-  send(outcome: Outcome): void {
-    this.outcome = outcome;
+  send(onResponse: OnResponse): void {
+    this.onResponse = onResponse;
     this.socket.write(this.request);
-  }
-
-  end(): void {
-    this.socket.destroy();
   }
 
   private receive(buffer: Buffer, bytes: number): void {
@@ -74,8 +65,29 @@ export class ClientConnection {
   }
 
   private settle(status: number): void {
-    const { outcome } = this;
-    this.outcome = undefined;
-    outcome?.(status);
+    const { onResponse } = this;
+    this.onResponse = undefined;
+    onResponse?.(status);
+  }
+}
+
+/** Keep-alive connections; lost ones are not replaced. */
+export class ConnectionPool {
+  private readonly idle: Connection[] = [];
+
+  constructor(port: number, request: Buffer, size: number) {
+    for (let index = 0; index < size; index++) new Connection(port, request, (opened) => this.idle.push(opened));
+  }
+
+  /** The connection that has been idle longest. */
+  take(): Connection | undefined {
+    for (let next = this.idle.shift(); next !== undefined; next = this.idle.shift()) {
+      if (next.usable) return next;
+    }
+    return undefined;
+  }
+
+  giveBack(connection: Connection): void {
+    if (connection.usable) this.idle.push(connection);
   }
 }

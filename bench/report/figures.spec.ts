@@ -1,4 +1,4 @@
-import { atLeast, atMost, below, describeTargets, figure } from '../../../bench/report/targets';
+import { atLeast, atMost, below, describeTargets, figure } from './figures';
 
 describe('targets', () => {
   it('are reached at the mark itself when it is a lower one, and not when it is an upper one', () => {

@@ -1,11 +1,9 @@
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
-import type { PartResults } from '../../../bench/report/results-file';
-import { atLeast, figure } from '../../../bench/report/targets';
-import { parseSuiteArguments, type SuiteArguments } from '../../../bench/suite/arguments';
-import { compare, describeComparison } from '../../../bench/suite/comparison';
-import { PARTS } from '../../../bench/suite/parts';
-import { describeOutcomes, duration, type Outcome } from '../../../bench/suite/run-suite';
+import { atLeast, figure } from '../report/figures';
+import type { PartResults } from '../report/results';
+import { compare, describeComparison } from './comparison';
+import { describeOutcomes, duration, type Outcome, parseSuiteArguments, PARTS, type SuiteArguments } from './suite';
 
 const environment = {} as PartResults['environment'];
 
@@ -15,7 +13,7 @@ function namesOf({ parts }: SuiteArguments): string[] {
 
 describe('the parts', () => {
   it('are all benchmarks there are', () => {
-    const files = readdirSync(join(__dirname, '../../../bench')).filter((name) => name.endsWith('.bench.ts'));
+    const files = readdirSync(join(__dirname, '..')).filter((name) => name.endsWith('.bench.ts'));
     const names = files.map((name) => name.replace('.bench.ts', '')).filter((name) => name !== 'all');
     expect(PARTS.map(({ name }) => name).sort()).toEqual(names.sort());
   });
@@ -26,7 +24,8 @@ describe('the words after npm run bench', () => {
     expect(namesOf(parseSuiteArguments([]))).toEqual(['core', 'http', 'resp', 'client', 'memory', 'start']);
     expect(namesOf(parseSuiteArguments(['--all']))).toEqual(PARTS.map(({ name }) => name));
     expect(namesOf(parseSuiteArguments(['client', 'core', '--quick']))).toEqual(['core', 'client']);
-    expect(parseSuiteArguments(['--quick'])).toMatchObject({ quick: true, compare: undefined });
+    expect(parseSuiteArguments(['--quick'])).toMatchObject({ quick: true, compare: undefined, rounds: undefined });
+    expect(parseSuiteArguments(['core', '--rounds', '1'])).toMatchObject({ compare: undefined, rounds: 1 });
   });
 
   it('compare with another revision the parts that support it', () => {
@@ -42,7 +41,7 @@ describe('the words after npm run bench', () => {
     [['cores'], /Unknown part cores\. Parts: core, http/],
     [['--all', 'core'], /Name parts or use --all/],
     [['--compare', 'HEAD', '--rounds', '0'], /whole number of at least 1/],
-    [['--rounds', '3'], /requires --compare/],
+    [['--rounds', 'x'], /whole number of at least 1/],
     [['--fast'], /--fast/],
   ])('are refused when they are %j', (words, message) => {
     expect(() => parseSuiteArguments(words)).toThrow(message);
