@@ -92,8 +92,8 @@ function suspension(kind: string, least: number, most: number): Draw {
 }
 
 /**
- * It starts before its own past. A little before, it waits until the clock has passed that; further, it does not start
- * until the clock is right.
+ * It starts before its own past. A little before, it waits until the clock has passed that; further, it acquires no worker
+ * ID until the clock is right.
  */
 const killAndSetBack: Draw = (random) => {
   const name = random.pick(SERVERS);
@@ -109,7 +109,7 @@ const killAndSetBack: Draw = (random) => {
       const { segment, snowflake } = RESTARTED;
       return new ServerFault(
         server,
-        { segment, snowflake: [...snowflake, 'LEAF_CLOCK_BACKWARDS'] },
+        { segment, snowflake: [...snowflake, 'LEAF_CLOCK_BACKWARDS', 'LEAF_CLOCK_BEHIND'] },
         async () => {
           await server.kill();
           await server.clock.set(-stepMs);
