@@ -44,11 +44,14 @@ export class LeafDataSource extends DataSource {
   override createQueryRunner(...mode: Parameters<DataSource['createQueryRunner']>): QueryRunner {
     const runner = super.createQueryRunner(...mode);
     if (!this.isReadOnly) return runner;
-    const query = runner.query.bind(runner);
     const refuse = (): Promise<never> => Promise.reject(readOnly());
-    return Object.assign(runner, {
-      query: (...given: Parameters<typeof query>) => (isSelect(given[0]) ? query(...given) : refuse()),
-      ...{ startTransaction: refuse, stream: refuse },
+    // Not the runner itself: SQLite has one for all, also for allocations.
+    const reader = Object.create(runner) as QueryRunner;
+    const query = (...given: Parameters<QueryRunner['query']>): Promise<unknown> =>
+      isSelect(given[0]) ? runner.query.apply(reader, given) : refuse();
+    return Object.assign(reader, {
+      ...{ query, startTransaction: refuse, stream: refuse },
+      manager: this.createEntityManager(reader),
     });
   }
 

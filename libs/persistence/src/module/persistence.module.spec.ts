@@ -100,6 +100,10 @@ it('reads a tag through its repository, exactly, and changes nothing through it'
   ];
   for (const change of changes) await expect(change()).rejects.toMatchObject(refused);
   expect(await rows?.find()).toMatchObject([{ biz_tag: 'order', step: 10 }]);
+  // Leaf itself still writes, on SQLite through the same connection.
+  expect(await app.get(one.Part).store?.allocate('order', 10)).toMatchObject({ from: maxId });
+  await app.get(TagStore, { strict: false }).create({ tag: 'invoice', step: 10 });
+  expect(await rows?.count()).toBe(2);
   await app.close();
 });
 
