@@ -1,9 +1,9 @@
 import 'reflect-metadata';
 import { type DynamicModule, type INestApplicationContext, Module } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
-import { getDataSourceToken, TypeOrmModule } from '@nestjs/typeorm';
-import { DataSource } from 'typeorm';
-import { IdModule, IdService } from '@leaf-ids/id';
+import { getDataSourceToken, getRepositoryToken, TypeOrmModule } from '@nestjs/typeorm';
+import { DataSource, DefaultNamingStrategy, type Repository } from 'typeorm';
+import { IdModule, IdService, LEAF_DATA_SOURCE, LeafAlloc } from '@leaf-ids/id';
 import { type MariadbServer, startMariadb } from '../../support/servers/mariadb';
 import { type PostgresServer, startPostgres } from '../../support/servers/postgres';
 
@@ -97,6 +97,20 @@ describe.each([
     expect(await app.get(DataSource).runMigrations()).toEqual([]);
     expect(await rows.query('SELECT name FROM leaf_migrations')).not.toEqual([]);
     expect(await rows.query('SELECT name FROM migrations')).toEqual([]);
+  });
+
+  it('may have a schema and a naming strategy of its own, which the tables of Leaf do not follow', async () => {
+    await rows.query('CREATE SCHEMA IF NOT EXISTS shop');
+    const namingStrategy = Object.assign(new DefaultNamingStrategy(), {
+      tableName: (_class: string, name: string) => `shop_${name}`,
+      columnName: (property: string) => property.toUpperCase(),
+    });
+    const type = url.startsWith('mysql') ? 'mysql' : 'postgres';
+    const own = TypeOrmModule.forRoot({ type, url, schema: 'shop', namingStrategy } as never);
+    const app = await start(own, IdModule.forRoot({ database: { dataSource: DataSource }, tags: ['order'], segment }));
+    expect(await app.get(IdService).nextId('order')).toBe(1n);
+    const leaf = app.get<Repository<LeafAlloc>>(getRepositoryToken(LeafAlloc, LEAF_DATA_SOURCE), { strict: false });
+    expect(await leaf.find()).toMatchObject([{ biz_tag: 'order', step: 2000 }]);
   });
 
   it('is taken by its name, or from a factory', async () => {

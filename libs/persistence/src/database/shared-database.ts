@@ -8,10 +8,13 @@ import { dialectLending, type SharedTarget } from './database-url';
 /** Enough for the allocations of an application; further calls queue. */
 const CONNECTIONS = 2;
 
-/** Clears the options that concern only the application. */
+/**
+ * Clears the options that concern only the application. Statements of Leaf name tables without a schema, so the search
+ * path decides for all of them.
+ */
 const NOTHING = {
   ...{ subscribers: [], synchronize: false, dropSchema: false, migrationsRun: false, cache: false },
-  entityPrefix: '',
+  ...{ entityPrefix: '', schema: undefined, namingStrategy: undefined },
 };
 
 /**
