@@ -98,7 +98,14 @@ const LEAF_FAULTS: [Untyped, ...string[]][] = [
   [{ database, segment: { refreshMs: 2 ** 31 } }, `segment.refreshMs ${MILLISECONDS}, not 2147483648`],
   [{ database, segment: { wrapStore: {} } }, 'segment.wrapStore must be a function, not an object'],
   [{ database, snowflake: true }, 'snowflake must be an object, not true'],
-  [{ database, snowflake: { registry: 'databse' } }, 'snowflake.registry must be "database" or "mysql", not "databse"'],
+  [
+    { database, snowflake: { registry: 'zk_recycle' } },
+    'snowflake.registry must be "database", "mysql" or an object such as { strategy: "zk_recycle", … }, not "zk_recycle"',
+  ],
+  [
+    { database, snowflake: { registry: 'databse' } },
+    'snowflake.registry must be "database", "mysql" or an object such as { strategy: "zk_recycle", … }, not "databse"',
+  ],
   [
     { database, snowflake: { registry: 5 } },
     'snowflake.registry must be an object such as { strategy: "database", … }, not 5',
@@ -194,7 +201,7 @@ describe('Leaf.start and IdModule', () => {
       'database must name a host and a database: mysql://user:password@host:3306/database',
       'segment.minsize is not an option; the options are prefetchRatio, waitMs, durationMs, maxStep, database, refreshMs, hotTagsFile, wrapStore',
       'segment.waitMs must be a whole number from 0 to 2147483647, not "abc"',
-      'snowflake.registry must be "database" or "mysql", not "redis"',
+      'snowflake.registry must be "database", "mysql" or an object such as { strategy: "zk_recycle", … }, not "redis"',
       'snowflake.instance.host is not an option; the options are ip, port',
     ];
     await expect(Leaf.start(options)).rejects.toMatchObject(invalid('Leaf', ...faults));

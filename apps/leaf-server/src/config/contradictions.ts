@@ -33,7 +33,7 @@ function modeFaults(values: Resolved): string[] {
  */
 function localWorkerFaults(values: Resolved): string[] {
   const { LEAF_LOCAL_WORKERS: workers, LEAF_PROCESSES: processes } = values;
-  if (values.LEAF_SNOWFLAKE_REGISTRY !== 'local') return [];
+  if (!values.LEAF_SNOWFLAKE_ENABLED || values.LEAF_SNOWFLAKE_REGISTRY !== 'local') return [];
   const entries = Object.entries(workers).sort(([, a], [, b]) => a - b);
   const highest = (entries.at(-1)?.[1] ?? 0) + processes - 1;
   const maxWorkerId = 2 ** values.LEAF_SNOWFLAKE_BITS[1] - 1;

@@ -203,6 +203,16 @@ describe('loadConfig', () => {
   });
 
   it.each([
+    { LEAF_SNOWFLAKE_REGISTRY: 'zk_recycle' },
+    { LEAF_SNOWFLAKE_REGISTRY: 'etcd' },
+    { LEAF_SNOWFLAKE_REGISTRY: 'mysql' },
+    { LEAF_SNOWFLAKE_REGISTRY: 'local', LEAF_PROCESSES: '2', LEAF_LOCAL_WORKERS: '{"a:1":0,"b:1":1}' },
+  ])('checks no setting of a mode that is switched off: %j', (settings) => {
+    expect(() => loadConfig(settings)).toThrow();
+    expect(loadConfig({ ...settings, LEAF_SNOWFLAKE_ENABLED: 'false' }).ids.snowflake).toBeUndefined();
+  });
+
+  it.each([
     ['LEAF_NAME', 'a/b'],
     ['LEAF_NAME', ' '],
     ['LEAF_NAME', '.'],

@@ -11,7 +11,6 @@ import {
   list,
   newTagRule,
   object,
-  oneOf,
   refuseFaults,
   required,
   type Rule,
@@ -74,13 +73,18 @@ export interface CommonOptions<Database> {
 /** The options of a {@link Leaf}. */
 export type LeafOptions = CommonOptions<string | OpenDataSource>;
 
+const NAMED_REGISTRY = rule(
+  '"database", "mysql" or an object such as { strategy: "zk_recycle", … }',
+  (value) => value === 'database' || value === 'mysql',
+);
+
 const OPEN: Rules<OpenDataSource> = { dataSource: required(dataSourceRule) };
 
 const SEGMENT: Rules<SegmentModuleOptions> = { ...SEGMENT_MODULE_RULES, database: persistenceRule };
 
 const SNOWFLAKE: Rules<EmbeddedSnowflakeOptions> = {
   ...SNOWFLAKE_MODULE_RULES,
-  registry: textOr(oneOf('database', 'mysql'), registryRule),
+  registry: textOr(NAMED_REGISTRY, registryRule),
   instance: object(INSTANCE_RULES),
 };
 
