@@ -80,6 +80,13 @@ describe('IdModule.forRoot', () => {
     ]);
   });
 
+  it('has the health of Leaf beside a class of the application that is named as one of Terminus', async () => {
+    class HealthIndicatorService {}
+    const own: DynamicModule = { module: class OwnModule {}, providers: [HealthIndicatorService] };
+    const app = await start(own, IdModule.forRoot({ database: file() }));
+    expect(app.get(LeafHealthIndicator).check('leaf').leaf.status).toBe('up');
+  });
+
   it('refuses options that need a database without one', async () => {
     await expect(start(IdModule.forRoot({ tags: ['order'] }))).rejects.toMatchObject({ code: 'LEAF_CONFIG_INVALID' });
     await expect(start(IdModule.forRoot({ snowflake: { registry: 'mysql' } }))).rejects.toThrow(

@@ -68,7 +68,9 @@ export class LeafHealthIndicator {
       if (providers.has(TERMINUS_10_LOGGER)) return { expectsErrors: true, knowsDegraded: false };
       const token = [...providers.keys()].find(isIndicatorService);
       if (token === undefined) continue;
-      const service = providers.get(token)?.instance as HealthIndicatorService;
+      const service = providers.get(token)?.instance as Partial<HealthIndicatorService> | undefined;
+      // The application may have a class of this name, too.
+      if (service?.check === undefined) continue;
       return { expectsErrors: false, knowsDegraded: 'degraded' in service.check('leaf') };
     }
     return { expectsErrors: false, knowsDegraded: false };
