@@ -172,8 +172,9 @@ export class SqlTagStore extends TagStore {
       const size = Math.min(PAGE, limit - rows.length);
       const last = rows.at(-1)?.tag ?? after;
       const key = JSON.stringify([nameOf(''), last, size]);
-      const page = await this.reads.run(key, () => this.rows.page(last, size, nameOf));
-      for (const row of page) rows.push(toTagRow(row));
+      // Converted once for all who share the read.
+      const page = await this.reads.run(key, async () => (await this.rows.page(last, size, nameOf)).map(toTagRow));
+      rows.push(...page);
       if (page.length < size || rows.length >= limit) return rows;
       await this.database.yieldToEventLoop();
     }
