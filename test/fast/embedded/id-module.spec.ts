@@ -81,9 +81,12 @@ describe('IdModule.forRoot', () => {
   });
 
   it('has the health of Leaf beside a class of the application that is named as one of Terminus', async () => {
-    class HealthIndicatorService {}
-    const own: DynamicModule = { module: class OwnModule {}, providers: [HealthIndicatorService] };
-    const app = await start(own, IdModule.forRoot({ database: file() }));
+    class HealthIndicatorService {
+      readonly isOwn = true;
+    }
+    @Module({ providers: [HealthIndicatorService] })
+    class OwnModule {}
+    const app = await start(OwnModule, IdModule.forRoot({ database: file() }));
     expect(app.get(LeafHealthIndicator).check('leaf').leaf.status).toBe('up');
   });
 

@@ -166,7 +166,7 @@ function deletedOf(tag: string, found: readonly DatabaseContents[]): Place[] {
 function stateProblem({ name, database, state, problem }: DatabaseContents): string[] {
   if (state === 'ready') return [];
   if (state === 'unusable')
-    return [`The database "${name}" (${database}) cannot be read: ${problem!.replace(/\.?$/, '.')}`];
+    return [`The database "${name}" (${database}) cannot be read: ${(problem ?? 'no reason').replace(/\.?$/, '.')}`];
   return [
     `The database "${name}" (${database}) is new: the first start creates its tables, and every tag starts at 1.`,
   ];
