@@ -23,8 +23,6 @@ export interface Attack {
   readonly stdout?: 'closed' | 'full';
   /** Statuses that the attacker may see; any when left out. */
   readonly allowed?: readonly string[];
-  /** Reaches the limit of connections, at which an idle one of an ordinary caller may be replaced. */
-  readonly replacesIdle?: true;
   /** Ends before the window begins; for what lasts, such as connections that stay open. */
   readonly prepare?: (crowd: Crowd) => Promise<unknown>;
   /** Repeated until the window is over. */

@@ -118,8 +118,6 @@ export const RESP_ATTACKS: readonly Attack[] = [
   {
     name: 'Redis protocol: 1100 connections that request 40 × 10,000 snowflake IDs each and read nothing',
     fresh: true,
-    // Where opening them takes seconds, also one of an ordinary caller, between two commands.
-    replacesIdle: true,
     // Without snowflake IDs, of which the attacker takes all 4096 of each millisecond.
     sources: [`/api/segment/get/${TAG}`, `INCR ${TAG}`],
     tags: 2,

@@ -190,7 +190,7 @@ function registryStatus(snowflake: SnowflakeService): RegistryStatus {
   };
 }
 
-/** Before the first acquisition there is no lease that would last through an outage. */
+/** Without a lease, nothing lasts through an outage of the registry. */
 function registryHealth(snowflake: SnowflakeService): Health {
   const refusal = snowflake.generator.refusal();
   return refusal?.code === 'LEAF_REGISTRY_UNREACHABLE' ? downBy(refusal) : degradedBy(snowflake);
