@@ -44,7 +44,7 @@ async function runCommand(line: CommandLine): Promise<void> {
   Logger.overrideLogger(new LeafLogger(config.log));
   if (config.processes === 1) return serve(config);
   const { waitForPorts } = await import('./http/server/ports.js');
-  // A signal ends this process meanwhile: it holds nothing yet.
+  // A signal ends this process meanwhile, unless it is process 1 of a container: it holds nothing yet.
   await waitForPorts(config, new SystemClock());
   const { supervise } = await import('./processes/supervise.js');
   return supervise(config);
