@@ -11,7 +11,7 @@ import type { LeafConfig } from './config/leaf-config';
 import { Drain } from './lifecycle/drain';
 import { Readiness } from './lifecycle/readiness';
 import { checkTokensFirst, createAdapter } from './http/server/adapter';
-import { listen, placeOf, urlOf } from './http/server/listen';
+import { BACKLOG, listen, placeOf, urlOf } from './http/server/listen';
 import { ManagementPort } from './http/server/management-port';
 import { addressesOf } from './http/server/ports';
 import { FastPath } from './http/fast-path';
@@ -103,7 +103,7 @@ export async function startServer(
     const addresses = addressesOf(config);
     operators = addresses.management && (await listen(addresses.management, () => management.listen()));
     respPort = addresses.resp && (await listen(addresses.resp, () => app.get(RespListener).listen()));
-    await listen(addresses.public, () => app.listen(config.port, host));
+    await listen(addresses.public, () => app.listen({ port: config.port, host, backlog: BACKLOG }));
   } catch (error) {
     await close({ drain: false });
     throw error;

@@ -9,8 +9,9 @@ import { startTestServer, type TestServer } from '../../support/servers/server';
 import { until } from '../../support/until';
 
 const LIMIT = 5;
-/** Connections beyond the limit. */
+/** Connections beyond the limit, and more while the first requests of those are awaited. */
 const RESERVE = 32;
+const ARRIVALS = 256;
 /** A connection that stalls is closed after this time and 15 s. */
 const LONG_STALL = { LEAF_SEGMENT_WAIT_MS: '60000' };
 const ID = '/api/snowflake/get/order';
@@ -135,11 +136,26 @@ describe('at the limit of connections', () => {
     await until('a place for another one', async () => (await call(server.port, SLOW_ID)).status === 200);
   });
 
+  it('more connections than the reserve that arrive together are all served', async () => {
+    const streams: EventReader[] = [];
+    for (let n = 0; n < LIMIT; n++) streams.push(await EventReader.open(server.port, '/api/monitor/stream'));
+    closers.push(() => streams.forEach((stream) => stream.close()));
+    const arrivals = Array.from({ length: 2 * RESERVE }, () => open());
+    await Promise.all(arrivals.map((socket) => once(socket, 'connect')));
+    const answers = arrivals.map(async (socket) =>
+      String(await Promise.race([once(socket, 'data'), once(socket, 'close')])),
+    );
+    for (const socket of arrivals) socket.write(`GET ${ID} HTTP/1.1\r\nHost: leaf\r\n\r\n`);
+    expect(new Set((await Promise.all(answers)).map((answer) => answer.slice(0, 15)))).toEqual(
+      new Set(['HTTP/1.1 200 OK']),
+    );
+  });
+
   it('connections beyond the reserve are closed, and those of the reserve when they are silent', async () => {
     const streams: EventReader[] = [];
     for (let n = 0; n < LIMIT; n++) streams.push(await EventReader.open(server.port, '/api/monitor/stream'));
     closers.push(() => streams.forEach((stream) => stream.close()));
-    const silent = Array.from({ length: RESERVE + 10 }, () => open());
+    const silent = Array.from({ length: RESERVE + ARRIVALS + 10 }, () => open());
     await until('the end of the silent ones', () => silent.every(({ closed }) => closed));
     expect(await refusals()).toBeGreaterThanOrEqual(10);
     expect((await call(server.port, '/health/ready')).status).toBe(200);

@@ -100,7 +100,7 @@ export class RespConnection {
     const { clock, budget } = this.parts;
     const begunAt = clock.monotonic();
     if (!budget.admits(begunAt)) {
-      this.waitForTurn(false);
+      this.waitForTurn(this.rest !== undefined);
       return;
     }
     let steps = 0;

@@ -13,6 +13,7 @@ import { AccessLines } from '../http/access-log';
 import { Connections } from '../http/overload/connections';
 import { OverloadCounts } from '../http/overload/overload-counts';
 import { RequestCounts } from '../http/request-counts';
+import { BACKLOG } from '../http/server/listen';
 import { Drain } from '../lifecycle/drain';
 import { ClientAccess } from '../clients/client-access';
 import { plainAddress } from '../tokens/client-network';
@@ -80,7 +81,7 @@ export class RespListener implements BeforeApplicationShutdown, OnApplicationShu
     this.connections.watch(server);
     server.on(resp.tls === undefined ? 'connection' : 'secureConnection', (socket: Socket) => this.accept(socket));
     this.server = server;
-    server.listen(resp.port, resp.host);
+    server.listen({ port: resp.port, host: resp.host, backlog: BACKLOG });
     await once(server, 'listening');
     return (server.address() as AddressInfo).port;
   }

@@ -6,14 +6,16 @@ import type { OverloadCounts } from './overload-counts';
 
 /** Connections beyond the limit, for probes, operators and IDs in memory: other ID requests on them are refused. */
 const RESERVE = 32;
+/** Connections beyond the reserve, while those in it have had no time to send a request. */
+const ARRIVALS = 256;
 /** Idle time after which a reserve connection is closed, in milliseconds. */
 const RESERVE_IDLE_MS = 2000;
 /** Time for requests in transit once the port is closed, in milliseconds. */
 const LINGER_MS = 100;
 /** Connections that are looked at for one to replace. */
 const MAX_LOOKS = 64;
-/** Time without a read after which a client can be replaced, in milliseconds. */
-const UNREAD_MS = 250;
+/** Time without a transfer after which a client that sent no request, or does not read, can be replaced, in milliseconds. */
+const SILENT_MS = 250;
 
 /** As Node.js marks it: with the response in progress, and with the connection below TLS. */
 export interface HttpSocket extends Socket {
@@ -38,7 +40,8 @@ interface Place {
  * The connections of one server: how many there may be, and how they end. At the limit, a new connection takes the place
  * of one that does no work: it is idle, its handshake or its request is not complete, its request waits to be refused,
  * or its client does not read. It takes no place of a client with fewer connections than its own. The one that was not
- * used since it was last looked at comes first, the oldest of them before all others.
+ * used since it was last looked at comes first, the oldest of them before all others; one whose first request may be on
+ * its way comes last.
  */
 export class Connections {
   /** The one to look at next comes first. */
@@ -107,7 +110,7 @@ export class Connections {
     const network = networkOf(socket.remoteAddress);
     const client = this.clients.get(network) ?? { open: 0 };
     if (this.open.size >= this.limit) this.replace(client);
-    if (this.open.size >= this.limit + RESERVE && !this.replaceSurplus()) {
+    if (!this.hasRoom()) {
       this.counts.add('connections');
       socket.destroy();
       return;
@@ -129,33 +132,40 @@ export class Connections {
   /** Closes a connection for one of `newcomer`, if one can be replaced among the first {@link MAX_LOOKS}. */
   private replace(newcomer: Client): void {
     const now = this.clock.monotonic();
-    let found: Socket | undefined;
+    let used: Socket | undefined;
+    let arriving: Socket | undefined;
+    let unused: Socket | undefined;
     let looks = Math.min(MAX_LOOKS, this.open.size);
     for (const [socket, place] of this.open) {
-      if (looks-- === 0) break;
+      if (looks-- === 0 || unused !== undefined) break;
       const { client, bytes: before } = place;
       const isReplaceable = this.isReplaceable(socket, place, now);
       if (isReplaceable && client.open >= newcomer.open && !this.surplus.has(socket)) {
-        found ??= socket;
-        if (place.bytes === before) {
-          found = socket;
-          break;
-        }
+        if (isArriving(socket, place, now)) arriving ??= socket;
+        else if (place.bytes === before) unused = socket;
+        else used ??= socket;
       }
       this.open.delete(socket);
       this.open.set(socket, place);
     }
+    const found = unused ?? used ?? arriving;
     if (found === undefined) return;
     this.forget(found);
     found.destroy();
   }
 
+  private hasRoom(): boolean {
+    const free = this.limit + RESERVE - this.open.size;
+    return free > 0 || this.replaceSurplus(true) || free > -ARRIVALS || this.replaceSurplus(false);
+  }
+
   /** Closes the oldest connection beyond the limit on which no work is done. */
-  private replaceSurplus(): boolean {
+  private replaceSurplus(sparesArrivals: boolean): boolean {
     const now = this.clock.monotonic();
     for (const socket of this.surplus) {
       const place = this.open.get(socket);
       if (place === undefined || !this.isReplaceable(socket, place, now)) continue;
+      if (sparesArrivals && isArriving(socket, place, now)) continue;
       this.counts.add('connections');
       this.forget(socket);
       socket.destroy();
@@ -170,7 +180,7 @@ export class Connections {
       place.bytes = bytes;
       place.since = now;
     }
-    return socket.writableLength > 0 ? now - place.since >= UNREAD_MS : !this.isBusy(socket);
+    return socket.writableLength > 0 ? now - place.since >= SILENT_MS : !this.isBusy(socket);
   }
 
   private forget(socket: Socket): void {
@@ -186,4 +196,9 @@ export class Connections {
     this.emptied = new AbortController();
     await this.clock.sleep(ms, this.emptied.signal);
   }
+}
+
+/** Whether the first request of a new connection may still be on its way, or wait to be read. */
+function isArriving({ bytesRead }: Socket, { since }: Place, now: number): boolean {
+  return bytesRead === 0 && now - since < SILENT_MS;
 }

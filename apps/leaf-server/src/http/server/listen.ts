@@ -11,6 +11,9 @@ export interface ListenAddress {
   readonly settings: { readonly host: string; readonly port: string };
 }
 
+/** Connections that may wait for the process to accept them; the system lowers it to its own limit. */
+export const BACKLOG = 4096;
+
 /**
  * Listens, by `act`.
  *

@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import type { ManagementAddress } from '../../config/leaf-config';
 import type { RouteKind } from '../overload/route-kind';
 import type { HttpServer } from './http-server';
+import { BACKLOG } from './listen';
 
 const PUBLIC: readonly RouteKind[] = ['id', 'probe', 'window'];
 
@@ -41,7 +42,7 @@ export class ManagementPort {
   async listen(): Promise<AddressInfo | undefined> {
     const { server, address } = this;
     if (server === undefined || address === undefined) return undefined;
-    server.listen(address.port, address.host);
+    server.listen({ ...address, backlog: BACKLOG });
     await once(server, 'listening');
     return server.address() as AddressInfo;
   }
