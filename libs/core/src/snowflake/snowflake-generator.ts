@@ -33,6 +33,8 @@ const PAUSE_MS = 0.1;
 const MAX_BLOCK_MS = 1.05;
 /** Marks a missing timestamp. */
 const NONE = -1;
+const noop = (): void => undefined;
+
 /**
  * Issues each (timestamp, worker ID, sequence) at most once, in ascending order, within its {@link IssueWindow}. The
  * algorithm is Twitter's Snowflake (2010) with the clock rules of Meituan's Leaf and a fenced window.
@@ -57,6 +59,10 @@ export class SnowflakeGenerator {
   private issuedBefore = 0;
   private backwardsSteps = 0;
   private steppedBack = false;
+  /** Calls that wait for a single ID. */
+  private singles = 0;
+  /** Resolves when the newest call for several IDs has ended; undefined when none is in progress. */
+  private newestCall: Promise<void> | undefined;
   private readonly maxSequence: number;
   /** A sequence starts below this. */
   private readonly startBelow: number;
@@ -91,13 +97,7 @@ export class SnowflakeGenerator {
    * or throw.
    */
   tryRange(count: number): IdRange | undefined {
-    if (!this.claim()) return undefined;
-    if (this.maxSequence - this.sequence + 1 < count) {
-      // The claimed ID was not returned, so the next claim may use it.
-      this.sequence--;
-      return undefined;
-    }
-    return this.claimRange(count);
+    return this.claim() && this.leaves(count) ? this.claimRange(count) : undefined;
   }
 
   /** @throws LeafError as {@link take}, and `LEAF_OVERLOADED` when the IDs of this millisecond are used up */
@@ -133,17 +133,41 @@ export class SnowflakeGenerator {
     return ids;
   }
 
-  /** As {@link take}, as ascending ranges. The IDs of one millisecond are consecutive. */
-  async takeRanges(count: number): Promise<IdRange[]> {
-    const ranges: IdRange[] = [];
+  /**
+   * As {@link take}, as ascending ranges. The IDs of one millisecond are consecutive. Calls for several IDs are served
+   * one after the other, and leave half of each millisecond to calls that wait for a single ID.
+   */
+  takeRanges(count: number): Promise<IdRange[]> {
     const deadline = this.clock.monotonic() + this.options.waitMs;
+    if (count === 1) return this.takeOne(deadline);
+    const gather = (): Promise<IdRange[]> => this.gather(count, deadline);
+    const ranges = this.newestCall === undefined ? gather() : this.newestCall.then(gather);
+    const settled: Promise<void> = ranges.then(noop, noop).then(() => {
+      if (this.newestCall === settled) this.newestCall = undefined;
+    });
+    this.newestCall = settled;
+    return ranges;
+  }
+
+  private async takeOne(deadline: number): Promise<IdRange[]> {
+    this.singles++;
+    try {
+      while (!this.claim()) await this.untilClaimable(deadline);
+    } finally {
+      this.singles--;
+    }
+    return [this.claimRange(1)];
+  }
+
+  private async gather(count: number, deadline: number): Promise<IdRange[]> {
+    const ranges: IdRange[] = [];
     let missing = count;
     while (missing > 0) {
-      if (!this.claim()) {
+      if (!this.claim() || !this.leaves(1)) {
         await this.untilClaimable(deadline);
         continue;
       }
-      const run = Math.min(missing, this.maxSequence - this.sequence + 1);
+      const run = Math.min(missing, this.spare);
       ranges.push(this.claimRange(run));
       missing -= run;
     }
@@ -261,6 +285,19 @@ export class SnowflakeGenerator {
       if (this.claim()) return;
     }
     throw this.refused(this.hold, this.clock.now());
+  }
+
+  /** The IDs of this millisecond that are left for calls for several, the claimed one included. */
+  private get spare(): number {
+    return this.maxSequence - this.sequence + 1 - Math.min(this.singles, (this.maxSequence + 1) >> 1);
+  }
+
+  /** Whether `count` IDs are spare. If not, the claimed ID is free again: it was not returned. */
+  private leaves(count: number): boolean {
+    if (this.spare >= count) return true;
+    this.sequence--;
+    this.hold = 'exhausted';
+    return false;
   }
 
   /** The `count` IDs that start with the claimed one. */

@@ -1,6 +1,7 @@
 import { LeafError } from '../errors/leaf-error';
 import { FakeClock } from '../clock/fake-clock';
 import { BitLayout, DEFAULT_EPOCH } from './bit-layout';
+import type { IssueWindow } from './issue-window';
 import { SnowflakeGenerator } from './snowflake-generator';
 
 const START = 1_700_000_000_000;
@@ -10,10 +11,11 @@ describe('SnowflakeGenerator, ranges', () => {
   const layout = new BitLayout({ timeBits: 41, workerBits: 10, sequenceBits: 3, epoch: DEFAULT_EPOCH });
   let clock: FakeClock;
   let ids: SnowflakeGenerator;
+  let window: IssueWindow & { ceiling: number };
 
   beforeEach(() => {
     clock = new FakeClock(START);
-    const window = {
+    window = {
       term: { workerId: 5, floor: START - 1 },
       ceiling: START + 10,
       renewAfter: Infinity,
@@ -59,5 +61,27 @@ describe('SnowflakeGenerator, ranges', () => {
       { from: at(2, 0), to: at(2, 0) },
     ]);
     expect(ids.snapshot().issued).toBe(17);
+  });
+
+  it('of several calls come one after the other, and a single ID does not wait for all of them', async () => {
+    const batches = [ids.takeRanges(24), ids.takeRanges(24), ids.takeRanges(24)];
+    const single = ids.takeRanges(1);
+    for (let ms = 0; ms < 10; ms++) await clock.advance(1);
+    const ends = (await Promise.all(batches)).map((ranges) => ranges.at(-1)!.to);
+    expect(ends).toEqual([...ends].sort((a, b) => Number(a - b)));
+    expect((await single)[0]!.to).toBeLessThan(ends[1]!);
+  });
+
+  it('are refused in time behind others', async () => {
+    window.ceiling = Infinity;
+    const answers: unknown[] = [];
+    for (const count of [240, 240, 1]) {
+      ids.takeRanges(count).then(
+        () => answers.push(count),
+        (error: unknown) => answers.push((error as LeafError).code),
+      );
+    }
+    for (let ms = 0; ms < 52; ms++) await clock.advance(1);
+    expect(answers).toEqual([1, 240, 'LEAF_OVERLOADED']);
   });
 });
