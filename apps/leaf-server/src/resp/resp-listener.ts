@@ -104,6 +104,7 @@ export class RespListener implements BeforeApplicationShutdown, OnApplicationShu
 
   private accept(socket: Socket): void {
     if (socket.destroyed) return;
+    this.parts.budget.arrive();
     const surplus = this.connections.isSurplus(socket);
     const session = new Session(++this.lastId, plainAddress(socket.remoteAddress), surplus);
     const connection = new RespConnection(socket, session, this.parts);

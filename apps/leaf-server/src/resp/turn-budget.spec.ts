@@ -3,18 +3,18 @@ import { FakeClock } from '@leaf-ids/core/testing';
 import { TurnBudget } from './turn-budget';
 
 describe('TurnBudget', () => {
-  it('ends after 2 ms, and begins again in the next turn with those that have waited for longest', async () => {
+  it('ends after 1 ms, and begins again in the next turn with those that have waited for longest', async () => {
     const clock = new FakeClock();
     const budget = new TurnBudget(clock);
     const served: string[] = [];
     const wait = (name: string): void => {
       budget.wait(() => {
         served.push(name);
-        clock.pause(1);
+        clock.pause(0.5);
       }, false);
     };
     expect(budget.admits(clock.monotonic())).toBe(true);
-    clock.pause(2);
+    clock.pause(1);
     expect(budget.admits(clock.monotonic())).toBe(false);
     for (const name of ['first', 'second', 'third']) wait(name);
     await turn();
@@ -28,11 +28,30 @@ describe('TurnBudget', () => {
     const budget = new TurnBudget(clock);
     const begunAt = clock.monotonic();
     expect(budget.admits(begunAt)).toBe(true);
-    expect(budget.admits(begunAt + 1, begunAt)).toBe(true);
+    expect(budget.admits(begunAt + 0.5, begunAt)).toBe(true);
     budget.wait(() => undefined, false);
     expect(budget.admits(begunAt + 0.1, begunAt)).toBe(true);
     expect(budget.admits(begunAt + 0.2, begunAt)).toBe(false);
-    expect(budget.admits(begunAt + 1)).toBe(true);
+    expect(budget.admits(begunAt + 0.5)).toBe(true);
+  });
+
+  it('is shorter in the turn after the arrival of a connection', async () => {
+    const clock = new FakeClock();
+    const budget = new TurnBudget(clock);
+    const served: number[] = [];
+    const wait = (): void => {
+      budget.wait(() => {
+        served.push(clock.monotonic());
+        clock.pause(0.5);
+      }, true);
+    };
+    budget.admits(clock.monotonic());
+    for (let n = 0; n < 4; n++) wait();
+    budget.arrive();
+    await turn();
+    expect(served).toHaveLength(1);
+    await turn();
+    expect(served).toHaveLength(3);
   });
 
   it('alternates between connections that have not begun and interrupted ones', async () => {

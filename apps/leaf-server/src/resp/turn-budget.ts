@@ -1,7 +1,9 @@
 import type { Clock } from '@leaf-ids/core';
 
 /** Time of all connections together in one turn of the event loop. */
-const TURN_MS = 2;
+const TURN_MS = 1;
+/** The same while connections arrive: Node.js accepts one in each turn, and others wait for that in the system. */
+const ARRIVAL_TURN_MS = 0.25;
 /** Time of one connection while others wait. */
 const SLICE_MS = 0.2;
 
@@ -13,6 +15,7 @@ export class TurnBudget {
   private readonly interrupted: (() => void)[] = [];
   /** Monotonic; undefined: nothing has been done in this turn. */
   private endsAt: number | undefined;
+  private hasArrival = false;
 
   constructor(private readonly clock: Clock) {}
 
@@ -20,10 +23,16 @@ export class TurnBudget {
   admits(now: number, begunAt = now): boolean {
     if (this.isAwaited && now - begunAt >= SLICE_MS) return false;
     if (this.endsAt === undefined) {
-      this.endsAt = now + TURN_MS;
+      this.endsAt = now + (this.hasArrival ? ARRIVAL_TURN_MS : TURN_MS);
+      this.hasArrival = false;
       setImmediate(() => this.next());
     }
     return now < this.endsAt;
+  }
+
+  /** A connection was accepted: the next turn is short, so that the next one is accepted soon. */
+  arrive(): void {
+    this.hasArrival = true;
   }
 
   /**
