@@ -24,6 +24,29 @@ describe('SystemClock', () => {
     await expect(clock.sleep(0)).resolves.toBeUndefined();
   });
 
+  it('lets the event loop go on during each sleep of 0, however long the work in between takes', async () => {
+    const TASKS = 4;
+    let parts = 0;
+    let mostParts = 0;
+    let isOver = false;
+    const turn = (): void => {
+      mostParts = Math.max(mostParts, parts);
+      parts = 0;
+      if (!isOver) setImmediate(turn);
+    };
+    const work = async (): Promise<void> => {
+      for (let part = 0; part < 20; part++) {
+        for (let ms = 0; ms < 3; ms++) clock.pause(1);
+        parts++;
+        await clock.sleep(0);
+      }
+    };
+    setImmediate(turn);
+    await Promise.all(Array.from({ length: TASKS }, work));
+    isOver = true;
+    expect(mostParts).toBeLessThanOrEqual(TASKS);
+  });
+
   it('does not sleep when the signal has aborted already', async () => {
     await expect(clock.sleep(3_600_000, AbortSignal.abort())).resolves.toBeUndefined();
   });

@@ -12,7 +12,15 @@ export class SystemClock extends Clock {
     return performance.now();
   }
 
+  /**
+   * Without a time, in the next turn of the event loop. Timers of 1 ms, which Node.js makes of 0, run in the same turn
+   * as long as each takes longer than that.
+   */
   after(ms: number, act: () => void): () => void {
+    if (ms <= 0) {
+      const turn = setImmediate(act);
+      return () => clearImmediate(turn);
+    }
     const timer = setTimeout(act, ms);
     return () => clearTimeout(timer);
   }
