@@ -119,14 +119,14 @@ module.exports = {
       from: { path: '^(libs/([^/]+)|apps/[^/]+)/' },
       to: {
         path: '^libs/',
-        pathNot: ['^libs/$2/', '^libs/[^/]+/src/(index|internal|testing)\\.ts$', '^libs/client/src/plain\\.ts$'],
+        pathNot: ['^libs/$2/', '^libs/[^/]+/src/(index|internal|testing)\\.ts$', '^libs/client/src/nest\\.ts$'],
       },
     },
     {
       name: 'client-without-nest',
-      comment: '@leaf-ids/client/plain needs core alone; Nest comes with index.ts.',
+      comment: '@leaf-ids/client needs core alone; Nest comes with nest.ts.',
       severity: 'error',
-      from: { path: '^libs/client/src/plain\\.ts$' },
+      from: { path: '^libs/client/src/index\\.ts$' },
       to: { reachable: true, path: 'node_modules/' },
     },
     {

@@ -1,4 +1,4 @@
-import { LeafClient } from '@leaf-ids/client/plain';
+import { LeafClient } from '@leaf-ids/client';
 import { runPart } from './harness';
 import { shareCores } from './http/cores';
 import { chooseGenerator, type LoadGenerator } from './http/load-generator';

@@ -1,4 +1,4 @@
-import { LeafClient, type LeafClientOptions } from '@leaf-ids/client/plain';
+import { LeafClient, type LeafClientOptions } from '@leaf-ids/client';
 import type { Contender } from '../core/contender';
 
 /** The tag that exists on every new server. */

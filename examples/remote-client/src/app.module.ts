@@ -1,4 +1,5 @@
-import { LeafClientModule, type LeafServerAddress } from '@leaf-ids/client';
+import type { LeafServerAddress } from '@leaf-ids/client';
+import { LeafClientModule } from '@leaf-ids/client/nest';
 import { type DynamicModule, Module } from '@nestjs/common';
 import { ORDER_TAG, OrdersController } from './orders.controller';
 

@@ -8,7 +8,7 @@ import {
   type TagView,
   visible,
 } from '@leaf-ids/core/internal';
-import { LeafClient } from '@leaf-ids/client/plain';
+import { LeafClient } from '@leaf-ids/client';
 import type { Result, Source, TagList } from './source';
 
 export interface ServerOptions {

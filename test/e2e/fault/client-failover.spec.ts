@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { LeafClient } from '@leaf-ids/client/plain';
+import { LeafClient } from '@leaf-ids/client';
 import { ensureBuilt } from '../../support/build';
 import { type BuiltServer, BuiltServers } from '../../support/servers/built-server';
 import { call } from '../../support/http/http';

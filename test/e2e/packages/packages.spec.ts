@@ -106,8 +106,8 @@ describe('the client in an empty folder', () => {
   it('loads from CommonJS and from ESM, without Nest', async () => {
     const check = 'console.log(LeafClient.name, LeafClient.prototype instanceof IdService)';
     const cjs =
-      "const { LeafClient } = require('@leaf-ids/client/plain'); const { IdService } = require('@leaf-ids/core');";
-    const esm = "import { LeafClient } from '@leaf-ids/client/plain'; import { IdService } from '@leaf-ids/core';";
+      "const { LeafClient } = require('@leaf-ids/client'); const { IdService } = require('@leaf-ids/core');";
+    const esm = "import { LeafClient } from '@leaf-ids/client'; import { IdService } from '@leaf-ids/core';";
     expect(await command('node', ['--input-type=commonjs', '-e', cjs + check], folder)).toBe('LeafClient true\n');
     expect(await command('node', ['--input-type=module', '-e', esm + check], folder)).toBe('LeafClient true\n');
   });

@@ -1,6 +1,6 @@
 import { gzipSync } from 'node:zlib';
 import { messageOf } from '@leaf-ids/core/internal';
-import { LeafClient } from '@leaf-ids/client/plain';
+import { LeafClient } from '@leaf-ids/client';
 import { FakeLeaf, type FakeAnswer, problem, send } from '../../support/fakes/fake-leaf';
 import { until } from '../../support/until';
 

@@ -1,6 +1,6 @@
 import { systemRandom } from '@leaf-ids/core/internal';
 import { FakeClock } from '@leaf-ids/core/testing';
-import { LeafClient } from '@leaf-ids/client/plain';
+import { LeafClient } from '@leaf-ids/client';
 import { FakeLeaf, problem, send } from '../../support/fakes/fake-leaf';
 
 describe('the client without prefetch', () => {

@@ -1,5 +1,5 @@
 import { messageOf } from '@leaf-ids/core/internal';
-import { LeafClient, type LeafClientOptions } from '@leaf-ids/client/plain';
+import { LeafClient, type LeafClientOptions } from '@leaf-ids/client';
 import { FakeLeaf } from '../../support/fakes/fake-leaf';
 import { call } from '../../support/http/http';
 import { SharedAnswerProxy, type SharedAnswerOptions } from '../../support/http/shared-answer-proxy';

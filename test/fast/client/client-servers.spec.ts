@@ -1,6 +1,6 @@
 import { systemRandom } from '@leaf-ids/core/internal';
 import { FakeClock } from '@leaf-ids/core/testing';
-import { LeafClient, type LeafClientOptions } from '@leaf-ids/client/plain';
+import { LeafClient, type LeafClientOptions } from '@leaf-ids/client';
 import { FakeLeaf, problem, send } from '../../support/fakes/fake-leaf';
 import { freePort } from '../../support/free-port';
 import { TcpProxy } from '../../support/http/tcp-proxy';

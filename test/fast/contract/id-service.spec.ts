@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { NestFactory } from '@nestjs/core';
 import { IdService, SystemClock } from '@leaf-ids/core';
 import { InMemoryIdService } from '@leaf-ids/core/testing';
-import { LeafClient } from '@leaf-ids/client/plain';
+import { LeafClient } from '@leaf-ids/client';
 import { IdModule } from '@leaf-ids/id';
 import { makeDataDirectory, removeDataDirectory } from '../../support/servers/data-directory';
 import { startTestServer } from '../../support/servers/server';

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { WINDOW_MS } from '@leaf-ids/core/internal';
-import { DEFAULT_CLIENT_OPTIONS } from '@leaf-ids/client/plain';
+import { DEFAULT_CLIENT_OPTIONS } from '@leaf-ids/client';
 
 const page = readFileSync(join(__dirname, '../../../docs/client.md'), 'utf8');
 

@@ -3,7 +3,8 @@ import { type DynamicModule, type InjectionToken, Module } from '@nestjs/common'
 import { NestFactory } from '@nestjs/core';
 import { ScheduleModule, SchedulerRegistry } from '@nestjs/schedule';
 import { getRepositoryToken } from '@nestjs/typeorm';
-import { LeafClient, LeafClientModule } from '@leaf-ids/client';
+import { LeafClient } from '@leaf-ids/client';
+import { LeafClientModule } from '@leaf-ids/client/nest';
 import { SegmentStore } from '@leaf-ids/core';
 import { IdModule, type IdModuleOptions, IdService, LEAF_DATA_SOURCE, LeafAlloc, SegmentModule } from '@leaf-ids/id';
 import { IdTestingModule } from '@leaf-ids/id/testing';

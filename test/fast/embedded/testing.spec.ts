@@ -4,7 +4,7 @@ import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { Injectable, Module } from '@nestjs/common';
 import { Test, type TestingModuleBuilder } from '@nestjs/testing';
-import { LeafClientModule } from '@leaf-ids/client';
+import { LeafClientModule } from '@leaf-ids/client/nest';
 import { EmbeddedIdService, IdModule, IdService, Leaf } from '@leaf-ids/id';
 import { IdTestingModule, InMemoryIdService } from '@leaf-ids/id/testing';
 import { makeDataDirectory, removeDataDirectory } from '../../support/servers/data-directory';

@@ -1,6 +1,6 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { LeafClient } from '@leaf-ids/client/plain';
+import { LeafClient } from '@leaf-ids/client';
 import type { OverviewView } from '../../../apps/leaf-server/src/monitor/views/views';
 import { admin, ADMIN_TOKEN } from '../../support/http/admin';
 import { type Answer, call, json } from '../../support/http/http';

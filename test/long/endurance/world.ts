@@ -105,7 +105,7 @@ export class EnduranceWorld {
     }
     const row = `('${TAG}', 1, ${STEP})`;
     await this.mariadb.query(`INSERT INTO ${url.pathname.slice(1)}.leaf_alloc (biz_tag, max_id, step) VALUES ${row}`);
-    const library = join(this.root, 'dist/libs/client/src/plain.js');
+    const library = join(this.root, 'dist/libs/client/src/index.js');
     const addresses = this.servers.map(({ edges }) => `http://${HOST}:${edges.client.port}`);
     const program = [join(this.root, 'test/long/endurance/subject/client-app.cjs'), library, ...addresses];
     this.client = await Subject.start({ name: 'client', program, env: {}, folder: this.folder }, this.root);

@@ -1,6 +1,6 @@
 import { Agent } from 'node:http';
 import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promises';
-import { LeafClient } from '@leaf-ids/client/plain';
+import { LeafClient } from '@leaf-ids/client';
 import { idsOf, LeafError } from '@leaf-ids/core';
 import { ask } from '../chaos/load/http-ask';
 import { type Operation, operationOf } from './checker';

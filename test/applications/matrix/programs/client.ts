@@ -1,4 +1,4 @@
-import { LeafClient } from '@leaf-ids/client/plain';
+import { LeafClient } from '@leaf-ids/client';
 
 const [, , url = ''] = process.argv;
 

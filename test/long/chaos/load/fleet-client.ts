@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { LeafError } from '@leaf-ids/core';
-import { LeafClient } from '@leaf-ids/client/plain';
+import { LeafClient } from '@leaf-ids/client';
 import { runsOf } from '../../../support/issued-ids';
 import type { LeafProcess } from '../world/leaf-process';
 import type { IdRange, Recorder } from './recorder';

@@ -1,0 +1,1 @@
+export { LeafClientModule } from './client.module';
