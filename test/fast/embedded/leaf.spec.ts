@@ -138,6 +138,31 @@ describe('Leaf', () => {
     expect(second.ids.decode(second.ids.snowflake()).workerId).toBe(3);
   });
 
+  it('serves segment IDs beside a pool whose worker IDs are used up, and gets one when another process leaves', async () => {
+    const pool = (): NonNullable<LeafOptions['snowflake']> => ({
+      registry: { strategy: 'custom', store: new InMemoryWorkerStore(workers), policy: 'pool', remembers: true },
+      layout: { timeBits: 41, workerBits: 1, sequenceBits: 12, epoch: 1_700_000_000_000 },
+      reportMs: 20,
+    });
+    const holders = [await Leaf.start({ snowflake: pool() }), await Leaf.start({ snowflake: pool() })];
+    try {
+      await expect(Leaf.start({ snowflake: pool() })).rejects.toMatchObject({ code: 'LEAF_WORKERS_USED_UP' });
+      const leaf = await start({ database: file(), tags: ['order'], snowflake: { ...pool(), waitForWorker: false } });
+      expect(await leaf.ids.nextId('order')).toBe(1n);
+      const exhausted = { code: 'LEAF_WORKERS_USED_UP', status: 503, headers: { 'retry-after': '1' } };
+      expect(() => leaf.ids.snowflake()).toThrow(expect.objectContaining(exhausted));
+      expect(leaf.readiness()).toMatchObject({
+        segment: { health: { status: 'up' } },
+        snowflake: { health: { status: 'down' } },
+      });
+      await holders[0]?.stop();
+      await until('a worker ID', () => leaf.readiness().snowflake?.health.status === 'up');
+      expect(leaf.ids.snowflake()).toBeGreaterThan(0n);
+    } finally {
+      for (const holder of holders) await holder.stop();
+    }
+  });
+
   it('starts without a registry that does not answer, if segment IDs can be served', async () => {
     const registry = { strategy: 'etcd', name: 'leaf', etcd: { endpoints: 'http://127.0.0.1:1' } } as const;
     const snowflake = { registry, waitForWorker: false };

@@ -10,6 +10,8 @@ describe('The settings of a tag', () => {
     { maxStep: null, max: null },
     { max: MAX_ID - 1n },
     { order: 'strict', reset: 'yearly', zone: 'Asia/Shanghai' },
+    { reset: 'daily', zone: 'Etc/UTC' },
+    { reset: 'daily', zone: 'GMT' },
     { reset: 'weekly' },
     { reset: 'fiscal:04-01' },
     { reset: 'fiscal:12-31', zone: 'Asia/Tokyo' },

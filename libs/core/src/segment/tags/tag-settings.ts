@@ -98,7 +98,8 @@ export function tagKind(tag: string, kind: Record<keyof TagKind, unknown>): TagK
 
 /** Zones that a new tag may not have; rows that exist keep theirs. */
 function ambiguityOf(zone: string | undefined): string | undefined {
-  if (zone === undefined || zone === 'UTC' || (zone.includes('/') && !/^Etc\//i.test(zone))) return undefined;
+  if (zone === undefined || /^(Etc\/)?(UTC|GMT)$/.test(zone) || (zone.includes('/') && !/^Etc\//i.test(zone)))
+    return undefined;
   const meaning = /^Etc\/GMT[+-]/i.test(zone) ? 'its sign is the opposite of the usual one' : 'it has several meanings';
   return `zone must be UTC or name an area and a city, such as Asia/Shanghai or Europe/London, not ${zone}: ${meaning}`;
 }
