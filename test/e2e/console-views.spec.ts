@@ -2,6 +2,7 @@ import type { Browser, Page } from 'playwright-core';
 import { admin, ADMIN_TOKEN } from '../support/http/admin';
 import { APPEARANCES, ConsolePage, launchBrowser } from '../support/browser';
 import { ensureBuilt } from '../support/build';
+import { startMariadb } from '../support/servers/mariadb';
 import { BuiltServers } from '../support/servers/built-server';
 import { insertTag } from '../support/servers/data-directory';
 import { json, text } from '../support/http/http';
@@ -223,6 +224,30 @@ it('drains the server after a confirmation, and undoes it', async () => {
   await dialog.getByRole('button', { name: 'Undo drain' }).click();
   await page.locator('[data-part=drain][data-status=up]').waitFor();
   expect((await admin(port, 'DELETE', '/api/server/drain')).status).toBe(200);
+});
+
+it('shows on every page that the database is lost, with the reason and the way to the parts', async () => {
+  const mariadb = await startMariadb();
+  try {
+    const own = { LEAF_SNOWFLAKE_REGISTRY: 'local', LEAF_LOCAL_WORKERS: '{"*":0}' };
+    const env = { LEAF_DATABASE_URL: await mariadb.createDatabase(), ...own };
+    const server = await servers.start(await servers.makeDirectory(), env);
+    await text(server.port, '/api/segment/get/leaf-segment-test');
+    await mariadb.stop();
+    const cut = await ConsolePage.open(browser, server.port);
+    const header = cut.page.locator('header');
+    for (const name of VIEWS) {
+      await cut.show(name);
+      await header.getByText('degraded', { exact: true }).waitFor();
+      const reason = header.getByRole('link', { name: /database/ });
+      expect([name, await reason.getAttribute('href')]).toEqual([name, '#/overview']);
+    }
+    server.signal('SIGTERM');
+    await server.exit();
+    await header.getByText('no connection', { exact: true }).waitFor();
+  } finally {
+    await mariadb.stop();
+  }
 });
 
 it('shows the HTTP API with Swagger UI, within the content security policy', async () => {
