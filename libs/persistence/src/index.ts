@@ -32,6 +32,7 @@ export { sharedTarget } from './database/shared-database';
 export { loadSqlite, type SqliteConnection } from './dialects/sqlite-driver';
 export { FIXED_WORKERS, POOL_WORKERS, SqlWorkerStore, type WorkerTable } from './stores/sql-worker-store';
 export type { WorkerDatabase } from './stores/worker-database';
+export { type LeafLogger, loggerOf, type LoggerOption, loggerRule } from './module/leaf-logger';
 export { closeProblem } from './module/persistence.module-definition';
 export { openPersistence } from './module/open-persistence';
 export { Persistence } from './module/persistence';

@@ -107,6 +107,29 @@ describe('Leaf', () => {
     expect(await again.ids.nextId('order')).toBe(2n);
   });
 
+  it('logs to the logger of its options alone, with the context', async () => {
+    Logger.overrideLogger(['log']);
+    const nest = jest.spyOn(Logger.prototype, 'log').mockReturnValue();
+    const lines: string[] = [];
+    const write = (message: string, context: string): void => void lines.push(`${context}: ${message}`);
+    const leaf = await start({
+      database: file(),
+      tags: ['order'],
+      snowflake: snowflake(),
+      logger: { log: write, warn: write, error: write },
+    });
+    await leaf.ids.nextId('order');
+    await leaf.stop();
+    Logger.overrideLogger(false);
+    expect(lines[0]).toMatch(/^Persistence: The database .* is new/);
+    expect(lines.at(-1)).toBe('Leaf: Stopped: 1999 unused IDs returned, worker ID 0 released.');
+    expect(lines).toContainEqual(expect.stringMatching(/^SnowflakeService: /));
+    expect(nest).not.toHaveBeenCalled();
+    await expect(Leaf.start({ database: file(), logger: 'warn' as never })).rejects.toThrow(
+      'logger must be a LoggerService of Nest',
+    );
+  });
+
   it('tells its status as plain data', async () => {
     const leaf = await start({ database: file(), tags: ['order'], snowflake: snowflake() });
     await leaf.ids.nextIds('order', 7);

@@ -4,7 +4,6 @@ import {
   Inject,
   Injectable,
   type InjectionToken,
-  Logger,
   Module,
   type OnApplicationBootstrap,
   type OnApplicationShutdown,
@@ -15,7 +14,7 @@ import {
 import { ModulesContainer } from '@nestjs/core';
 import { SchedulerRegistry } from '@nestjs/schedule';
 import { IdService, LeafError, SegmentStore, SystemClock, TagStore } from '@leaf-ids/core';
-import { Persistence, PersistenceModule } from '@leaf-ids/persistence';
+import { loggerOf, Persistence, PersistenceModule } from '@leaf-ids/persistence';
 import { SegmentService } from '../segment/segment.service';
 import { SnowflakeService } from '../snowflake/snowflake.service';
 import { EmbeddedIdService } from '../runtime/embedded-id-service';
@@ -35,6 +34,7 @@ class LeafLifecycle implements OnModuleInit, OnApplicationBootstrap, OnApplicati
   constructor(
     private readonly leaf: Leaf,
     @Inject(Persistence) persistence: Persistence | undefined,
+    private readonly options: RuntimeOptions,
     @Optional() private readonly scheduler?: SchedulerRegistry,
   ) {
     persistence?.closeAfter(() => leaf.stop());
@@ -55,7 +55,7 @@ class LeafLifecycle implements OnModuleInit, OnApplicationBootstrap, OnApplicati
   onApplicationBootstrap(): void {
     const { segments, snowflake } = this.leaf;
     if (segments === undefined && snowflake === undefined) return;
-    void warnWithoutShutdownHooks(new SystemClock(), new Logger('Leaf'), this.stopping.signal);
+    void warnWithoutShutdownHooks(new SystemClock(), loggerOf(this.options, 'Leaf'), this.stopping.signal);
   }
 
   onApplicationShutdown(): Promise<void> {

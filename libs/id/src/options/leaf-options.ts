@@ -24,6 +24,9 @@ import {
   acceptRule,
   databaseUrlRule,
   dataSourceRule,
+  type LeafLogger,
+  type LoggerOption,
+  loggerRule,
   type PersistenceModuleOptions,
   persistenceRule,
   signalRule,
@@ -51,7 +54,7 @@ export interface OpenDataSource {
   readonly dataSource: DataSource;
 }
 
-export interface CommonOptions<Database> {
+export interface CommonOptions<Database> extends LoggerOption {
   /**
    * The URL of a database, or a data source of the application; Leaf opens its own connections with the same options.
    */
@@ -102,6 +105,7 @@ const OPTIONS: Rules<LeafOptions> = {
   segment: orFalse(object(SEGMENT)),
   snowflake: object(SNOWFLAKE),
   signal: signalRule,
+  logger: loggerRule,
 };
 
 /** The rule of {@link LeafOptions}. */
@@ -128,7 +132,8 @@ function missing({ database, segment, snowflake, tags = [] }: LeafOptions): Faul
 }
 
 /** Checked options, in the form of those that enable one mode each. A mode that is undefined is disabled. */
-export class RuntimeOptions {
+export class RuntimeOptions implements LoggerOption {
+  readonly logger?: LeafLogger;
   readonly segment: SegmentModuleOptions | undefined;
   readonly snowflake: SnowflakeModuleOptions | undefined;
   readonly registry: LeasedRegistryOptions | undefined;
@@ -137,10 +142,13 @@ export class RuntimeOptions {
 
   /** @param checked options without faults */
   constructor(checked: LeafOptions) {
-    const { database, segment, snowflake, tags = [], signal } = checked;
+    const { database, segment, snowflake, tags = [], signal, logger } = checked;
+    if (logger !== undefined) this.logger = logger;
     const hasSegment = database !== undefined || segment !== undefined || tags.length > 0;
     this.segment =
-      segment !== false && hasSegment ? withDefaults({ database: sourceOf(checked) }, segment ?? {}) : undefined;
+      segment !== false && hasSegment
+        ? withDefaults({ database: sourceOf(checked), ...loggerIn(checked) }, segment ?? {})
+        : undefined;
     this.snowflake = snowflake && snowflakeOf(checked, snowflake);
     this.registry = this.snowflake && registryOptions(this.snowflake);
     this.tags = tags;
@@ -167,7 +175,8 @@ export class RuntimeOptions {
   get persistence(): PersistenceModuleOptions | undefined {
     if (this.segment === undefined) return undefined;
     const { database, maxStep } = this.segment;
-    return { ...database, ...(maxStep !== undefined && { maxStep }), ...(this.signal && { signal: this.signal }) };
+    const signal = this.signal && { signal: this.signal };
+    return { ...database, ...(maxStep !== undefined && { maxStep }), ...signal, ...loggerIn(this.segment) };
   }
 }
 
@@ -176,10 +185,15 @@ function snowflakeOf(options: LeafOptions, snowflake: EmbeddedSnowflakeOptions):
   const opened = sourceOf(options);
   const named = { database: { strategy: 'database', ...opened }, mysql: { strategy: 'mysql', ...opened } } as const;
   return {
+    ...loggerIn(options),
     ...snowflake,
     registry: typeof registry === 'string' ? named[registry] : registry,
     instance: withDefaults({ ip: firstAddress(), port: 0 }, instance),
   };
+}
+
+function loggerIn({ logger }: LoggerOption): LoggerOption {
+  return logger === undefined ? {} : { logger };
 }
 
 function sourceOf({ database = '', migrate = true, accept = [] }: LeafOptions): Source & {

@@ -1,7 +1,6 @@
-import { Logger } from '@nestjs/common';
 import { LeafError, type SegmentStore, SystemClock, type TagStore } from '@leaf-ids/core';
 import { ShutdownStack, type Ticker, unlessAborted } from '@leaf-ids/core/internal';
-import { openPersistence } from '@leaf-ids/persistence';
+import { type LeafLogger, loggerOf, openPersistence } from '@leaf-ids/persistence';
 import { createRegistry } from '@leaf-ids/registry';
 import { SEGMENT_STOP_LIMIT_MS, SegmentService } from '../segment/segment.service';
 import { SnowflakeService } from '../snowflake/snowflake.service';
@@ -41,7 +40,7 @@ export class Leaf {
   /** The periodic jobs, each with a timer of its own. */
   readonly jobs: readonly Ticker[];
 
-  private readonly logger = new Logger('Leaf');
+  private readonly logger: LeafLogger;
   private readonly clock = new SystemClock();
   private readonly opened: ShutdownStack;
   private readonly stopping = new AbortController();
@@ -88,6 +87,7 @@ export class Leaf {
     const checked = options instanceof RuntimeOptions ? options : RuntimeOptions.of('Leaf', options);
     const { segment, snowflake, registry, signal } = checked;
     this.tags = checked.tags;
+    this.logger = loggerOf(checked, 'Leaf');
     this.aborting = signal === undefined ? this.stopping.signal : AbortSignal.any([this.stopping.signal, signal]);
     this.opened = new ShutdownStack(this.clock, (step, problem) => this.logger.error(`Stop: ${step}: ${problem}`));
     const jobs: Ticker[] = [];

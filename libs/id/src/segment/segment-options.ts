@@ -9,10 +9,10 @@ import {
   type SegmentOptions,
   text,
 } from '@leaf-ids/core/internal';
-import { type PersistenceModuleOptions, persistenceRule } from '@leaf-ids/persistence';
+import { type LoggerOption, loggerRule, type PersistenceModuleOptions, persistenceRule } from '@leaf-ids/persistence';
 
 /** Omitted options have their defaults. */
-export interface SegmentModuleOptions extends Partial<SegmentOptions> {
+export interface SegmentModuleOptions extends Partial<SegmentOptions>, LoggerOption {
   readonly database: PersistenceModuleOptions;
   /** Time between two tag refreshes, in milliseconds; 60,000 by default. */
   readonly refreshMs?: number;
@@ -30,4 +30,5 @@ export const SEGMENT_MODULE_RULES: Rules<SegmentModuleOptions> = {
   refreshMs: milliseconds(1),
   hotTagsFile: text,
   wrapStore: callback,
+  logger: loggerRule,
 };

@@ -1,6 +1,5 @@
 import { mkdir, readFile } from 'node:fs/promises';
 import { dirname } from 'node:path';
-import { Logger } from '@nestjs/common';
 import type { Clock, SegmentStore } from '@leaf-ids/core';
 import {
   assertOptions,
@@ -17,6 +16,7 @@ import {
   withinDeadline,
   writeDurably,
 } from '@leaf-ids/core/internal';
+import { type LeafLogger, loggerOf } from '@leaf-ids/persistence';
 import { DEFAULT_SEGMENT_MODULE_OPTIONS, SEGMENT_MODULE_RULES, type SegmentModuleOptions } from './segment-options';
 
 /** Time limit for the give-back at the stop, after which the connection closes, in milliseconds. */
@@ -34,7 +34,7 @@ export class SegmentService {
   /** Issues the IDs. */
   readonly generator: SegmentIdGenerator;
 
-  private readonly logger = new Logger('SegmentService');
+  private readonly logger: LeafLogger;
   private readonly hotTags: HotTags;
   private readonly hotTagsFile: string | undefined;
   private readonly hotTagsSave: PeriodicTask;
@@ -47,6 +47,7 @@ export class SegmentService {
     options: SegmentModuleOptions,
   ) {
     assertOptions('segment mode', object(SEGMENT_MODULE_RULES), options);
+    this.logger = loggerOf(options, 'SegmentService');
     const store = options.wrapStore?.(given) ?? given;
     const resolved = withDefaults(DEFAULT_SEGMENT_MODULE_OPTIONS, options);
     this.generator = new SegmentIdGenerator(store, clock, systemRandom, resolved, {

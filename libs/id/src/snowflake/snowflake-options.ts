@@ -17,6 +17,7 @@ import {
   whole,
   withDefaults,
 } from '@leaf-ids/core/internal';
+import { type LoggerOption, loggerRule } from '@leaf-ids/persistence';
 import {
   type LeasedRegistryOptions,
   registryFaults,
@@ -26,7 +27,7 @@ import {
 } from '@leaf-ids/registry';
 
 /** A worker registry, with the settings that all its servers share. Omitted options have their defaults. */
-export interface RegistryModuleOptions {
+export interface RegistryModuleOptions extends LoggerOption {
   readonly registry: RegistryOptions;
   readonly layout?: BitLayoutOptions;
   /** Time between two reports to the registry, in milliseconds; by default 3000, with Kubernetes 10,000. */
@@ -69,11 +70,12 @@ export const DEFAULT_SNOWFLAKE_MODULE_OPTIONS = {
 /** The options of the registry, with the defaults of snowflake mode. */
 export function registryOptions(given: RegistryModuleOptions): LeasedRegistryOptions {
   const options = withDefaults(DEFAULT_SNOWFLAKE_MODULE_OPTIONS, given);
-  const { registry, maxClockOffsetMs } = options;
+  const { registry, maxClockOffsetMs, logger } = options;
   const { lease } = strategyOf(registry);
   const { reportMs = lease.reportMs, horizonMs = lease.horizonMs } = options;
   const { fingerprint, maxWorkerId } = new BitLayout(options.layout);
-  return { registry, reportMs, maxClockOffsetMs, horizonMs, layout: fingerprint, maxWorkerId };
+  const settings = { registry, reportMs, maxClockOffsetMs, horizonMs, layout: fingerprint, maxWorkerId };
+  return logger === undefined ? settings : { ...settings, logger };
 }
 
 const INSTANCE: Rules<Instance> = { ip: required(INSTANCE_RULES.ip), port: required(INSTANCE_RULES.port) };
@@ -82,6 +84,7 @@ const REGISTRY_MODULE_RULES: Rules<RegistryModuleOptions> = {
   ...LEASE_RULES,
   registry: required(registryRule),
   layout: layoutRule,
+  logger: loggerRule,
 };
 
 export const SNOWFLAKE_MODULE_RULES: Rules<SnowflakeModuleOptions> = {

@@ -1,5 +1,4 @@
 import { randomBytes } from 'node:crypto';
-import { Logger } from '@nestjs/common';
 import {
   BitLayout,
   type Clock,
@@ -26,6 +25,7 @@ import {
   type WorkerLeaseSnapshot,
   WorkerWindows,
 } from '@leaf-ids/core/internal';
+import { type LeafLogger, loggerOf } from '@leaf-ids/persistence';
 import { DEFAULT_SNOWFLAKE_MODULE_OPTIONS, type SnowflakeModuleOptions } from './snowflake-options';
 
 /** How long a start retries while the registry cannot be reached, in milliseconds. */
@@ -66,7 +66,7 @@ export class SnowflakeService {
   /** Worker IDs for processes that issue snowflake IDs themselves. */
   readonly windows: WorkerWindows;
 
-  private readonly logger = new Logger('SnowflakeService');
+  private readonly logger: LeafLogger;
   private readonly registry: WorkerRegistry;
   private readonly lease: WorkerLease;
   private readonly waitForWorker: boolean;
@@ -86,6 +86,7 @@ export class SnowflakeService {
     given: SnowflakeModuleOptions,
   ) {
     const options = withDefaults(DEFAULT_SNOWFLAKE_MODULE_OPTIONS, given);
+    this.logger = loggerOf(given, 'SnowflakeService');
     this.registry = given.wrapRegistry?.(registry) ?? registry;
     this.waitForWorker = options.waitForWorker;
     this.layout = new BitLayout(options.layout);

@@ -1,4 +1,3 @@
-import { Logger } from '@nestjs/common';
 import { SystemClock } from '@leaf-ids/core';
 import { reasonOf, systemRandom, unlessAborted } from '@leaf-ids/core/internal';
 import { createSegmentStore, createTagStore, IN_MEMORY, newDatabase } from '../database/create-store';
@@ -20,6 +19,7 @@ import {
   type ShardedPersistenceOptions,
   type UrlPersistenceOptions,
 } from './persistence.module-definition';
+import { type LeafLogger, loggerOf } from './leaf-logger';
 import { Persistence } from './persistence';
 
 /**
@@ -31,7 +31,7 @@ export async function openPersistence(options: PersistenceModuleOptions | undefi
   if (options === undefined) return undefined;
   if ('shards' in options) return openSharded(options);
   const dataSource = await openSingle(options);
-  const segments = createSegmentStore(dataSource, failoverOptions(options, new Logger('Persistence')));
+  const segments = createSegmentStore(dataSource, failoverOptions(options, loggerOf(options, 'Persistence')));
   const tags = createTagStore(dataSource);
   return new Persistence(
     segments,
@@ -43,7 +43,7 @@ export async function openPersistence(options: PersistenceModuleOptions | undefi
 
 async function openSingle(options: UrlPersistenceOptions | SharedPersistenceOptions): Promise<LeafDataSource> {
   const { migrate, accept = [], firstTag, signal } = options;
-  const logger = new Logger('Persistence');
+  const logger = loggerOf(options, 'Persistence');
   const target = 'dataSource' in options ? sharedTarget(options.dataSource) : parseDatabaseUrl(options.url);
   const dataSource = await openDatabase(
     {
@@ -73,7 +73,7 @@ async function openSingle(options: UrlPersistenceOptions | SharedPersistenceOpti
  * @throws LeafError when none of them can be opened
  */
 async function openSharded(options: ShardedPersistenceOptions): Promise<Persistence> {
-  const logger = new Logger('Persistence');
+  const logger = loggerOf(options, 'Persistence');
   const clock = new SystemClock();
   const shards = await openShards(options, logger, clock);
   const segments = new ShardedSegmentStore(shards, {
@@ -89,7 +89,7 @@ async function openSharded(options: ShardedPersistenceOptions): Promise<Persiste
   );
 }
 
-async function openShards(options: ShardedPersistenceOptions, logger: Logger, clock: SystemClock): Promise<Shards> {
+async function openShards(options: ShardedPersistenceOptions, logger: LeafLogger, clock: SystemClock): Promise<Shards> {
   const { migrate, accept = [] } = options;
   const { databases, tags } = options.shards;
   const failover = failoverOptions(options, logger);

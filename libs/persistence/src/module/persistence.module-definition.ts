@@ -1,4 +1,4 @@
-import { ConfigurableModuleBuilder, type Logger } from '@nestjs/common';
+import { ConfigurableModuleBuilder } from '@nestjs/common';
 import type { DataSource } from 'typeorm';
 import {
   accepted,
@@ -22,8 +22,9 @@ import { sharedTarget } from '../database/shared-database';
 import { DURABILITY_SETTINGS } from '../dialects/dialects';
 import type { ShardMap } from '../sharding/shard-router';
 import { DEFAULT_FAILOVER_GAP_STEPS, type FailoverOptions } from '../failover/failover-guard';
+import { type LeafLogger, type LoggerOption, loggerRule } from './leaf-logger';
 
-interface CommonOptions {
+interface CommonOptions extends LoggerOption {
   /** Run pending migrations at start. */
   readonly migrate: boolean;
   /** Tag to create in a new, empty database; none by default. */
@@ -92,6 +93,7 @@ const RULES: Rules<PersistenceModuleOptions> = {
   failoverGapSteps: whole(0),
   maxStep: whole(1),
   signal: signalRule,
+  logger: loggerRule,
 };
 
 /** The rule of {@link PersistenceModuleOptions}. */
@@ -108,12 +110,12 @@ export const { ConfigurableModuleClass, MODULE_OPTIONS_TOKEN, ASYNC_OPTIONS_TYPE
   .build();
 
 /** Logs problems while resources are closed. */
-export function closeProblem(logger: Logger): (step: string, problem: string) => void {
+export function closeProblem(logger: LeafLogger): (step: string, problem: string) => void {
   return (step, problem) => logger.error(`Stop: ${step}: ${problem}`);
 }
 
 /** Maps the options of the module to those of the guard, which logs a warning at a failover. */
-export function failoverOptions({ failoverGapSteps, maxStep }: CommonOptions, logger: Logger): FailoverOptions {
+export function failoverOptions({ failoverGapSteps, maxStep }: CommonOptions, logger: LeafLogger): FailoverOptions {
   return {
     gapSteps: failoverGapSteps ?? DEFAULT_FAILOVER_GAP_STEPS,
     ...(maxStep === undefined ? {} : { maxStep }),

@@ -1,5 +1,4 @@
 import { randomBytes } from 'node:crypto';
-import { Logger } from '@nestjs/common';
 import { type Instance, SystemClock, WorkerRegistry, type WorkerStore } from '@leaf-ids/core';
 import {
   both,
@@ -22,7 +21,7 @@ import {
   type WorkerRegistryOptions,
   workerStoreRule,
 } from '@leaf-ids/core/internal';
-import { closeProblem } from '@leaf-ids/persistence';
+import { closeProblem, type LoggerOption, loggerOf } from '@leaf-ids/persistence';
 import { FixedPolicy } from '../policies/fixed-policy';
 import { PoolPolicy } from '../policies/pool-policy';
 import { database, type DatabaseOptions, mysql, type MysqlOptions } from './database';
@@ -107,7 +106,7 @@ export const registryRule: Rule = both(
 );
 
 /** A strategy and the options of its leases. */
-export interface LeasedRegistryOptions extends Omit<WorkerRegistryOptions, 'name' | 'remembers'> {
+export interface LeasedRegistryOptions extends Omit<WorkerRegistryOptions, 'name' | 'remembers'>, LoggerOption {
   readonly registry: RegistryOptions;
 }
 
@@ -168,8 +167,8 @@ function bind<Name extends StrategyName>(options: OptionsOf<Name>): BoundStrateg
  *
  * @param registry without faults
  */
-export function createRegistry({ registry, ...options }: LeasedRegistryOptions): WorkerRegistry {
-  const logger = new Logger('Registry');
+export function createRegistry({ registry, logger: given, ...options }: LeasedRegistryOptions): WorkerRegistry {
+  const logger = loggerOf({ logger: given }, 'Registry');
   const surroundings = { clock: new SystemClock(), random: systemRandom };
   const strategy = strategyOf(registry);
   const parts = strategy.create({
