@@ -24,7 +24,7 @@ const MYSQL = 'mysql://leaf:secret@127.0.0.1:1/leaf';
 const INSTANCE = { ip: '10.0.0.7', port: 1 };
 const STRATEGIES = '"local", "database", "mysql", "zk_normal", "zk_recycle", "etcd", "kubernetes" or "custom"';
 const MILLISECONDS = 'must be a whole number from 1 to 2147483647';
-const LEAF_NAMES = 'database, migrate, accept, tags, segment, snowflake, signal';
+const LEAF_NAMES = 'database, migrate, accept, tags, segment, snowflake, signal, logger';
 
 function invalid(subject: string, ...faults: string[]): object {
   const message = [`The options of ${subject} are invalid:`, ...faults].join('\n  - ');

@@ -58,7 +58,7 @@ describe('at the limit of connections', () => {
     ],
     ['after a request', `GET ${ID} HTTP/1.1\r\nHost: leaf\r\n\r\n`],
   ])('idle ones, %s, lock out nobody', async (_what, bytes) => {
-    const idle = Array.from({ length: 3 * LIMIT }, () => open(bytes));
+    const idle = Array.from({ length: 3 * LIMIT }, () => open(bytes, '127.0.0.2'));
     for (let n = 0; n < 2 * LIMIT; n++) {
       expect((await call(server.port, SLOW_ID)).status).toBe(200);
       expect((await call(server.port, '/health/ready')).status).toBe(200);

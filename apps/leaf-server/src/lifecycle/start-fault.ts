@@ -6,7 +6,7 @@ import { LeafLogger, LogOutput } from '../config/logging';
 import { withVariables } from '../config/option-variables';
 
 const TOO_FEW_FILES =
-  'The system allows this process too few open files. Raise the limit (ulimit -n, LimitNOFILE= of systemd) to LEAF_MAX_CONNECTIONS and 100 more at least.';
+  'The system allows this process too few open files. Raise the limit (ulimit -n, LimitNOFILE= of systemd) to LEAF_MAX_CONNECTIONS, once for each of its ports, and 500 more at least.';
 const OUT_OF_FILES: readonly unknown[] = [constants.errno.EMFILE, constants.errno.ENFILE];
 
 /** The error of a failed start with the names of variables; a bug as it was thrown. */

@@ -11,7 +11,7 @@ import type { Session } from './session';
 
 /** The name of snowflake IDs in quotas: the command has no key. */
 const SNOWFLAKE_KEY = 'snowflake';
-/** IDs in a part of a long reply: about 6 KB, written in a fraction of a slice of time. */
+/** IDs in a part of a long reply: about 6 KB, after each of which other connections may have their turn. */
 const PART = 250;
 /** IDs at once for a connection beyond the limit. */
 const SURPLUS_SIZE = 1000;

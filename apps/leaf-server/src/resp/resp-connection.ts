@@ -107,7 +107,10 @@ export class RespConnection {
     while (this.pauses.size === 0 && !this.ended && this.step(begunAt)) {
       const isLong = this.replies.length >= WRITE_SIZE;
       if (isLong && !this.flush()) this.stop('room');
-      else if ((isLong || ++steps % CLOCK_EVERY === 0) && !budget.admits(clock.monotonic(), begunAt)) {
+      else if (
+        (this.rest !== undefined || isLong || ++steps % CLOCK_EVERY === 0) &&
+        !budget.admits(clock.monotonic(), begunAt)
+      ) {
         this.waitForTurn(true);
       }
     }

@@ -79,6 +79,7 @@ export class RespListener implements BeforeApplicationShutdown, OnApplicationShu
     if (resp === undefined) return undefined;
     const server = await createListener(resp.tls);
     this.connections.watch(server);
+    server.on('connection', () => this.parts.budget.arrive());
     server.on(resp.tls === undefined ? 'connection' : 'secureConnection', (socket: Socket) => this.accept(socket));
     this.server = server;
     server.listen({ port: resp.port, host: resp.host, backlog: BACKLOG });
@@ -104,7 +105,6 @@ export class RespListener implements BeforeApplicationShutdown, OnApplicationShu
 
   private accept(socket: Socket): void {
     if (socket.destroyed) return;
-    this.parts.budget.arrive();
     const surplus = this.connections.isSurplus(socket);
     const session = new Session(++this.lastId, plainAddress(socket.remoteAddress), surplus);
     const connection = new RespConnection(socket, session, this.parts);

@@ -35,6 +35,26 @@ describe('TurnBudget', () => {
     expect(budget.admits(begunAt + 0.5)).toBe(true);
   });
 
+  it('alternates over turns that have time for one', async () => {
+    const clock = new FakeClock();
+    const budget = new TurnBudget(clock);
+    const served: string[] = [];
+    const wait = (name: string, isInterrupted: boolean): void => {
+      budget.wait(() => {
+        served.push(name);
+        clock.pause(0.3);
+      }, isInterrupted);
+    };
+    budget.admits(clock.monotonic());
+    wait('long', true);
+    for (const name of ['new 1', 'new 2', 'new 3']) {
+      budget.arrive();
+      wait(name, false);
+      await turn();
+    }
+    expect(served.slice(0, 2)).toEqual(['new 1', 'long']);
+  });
+
   it('is shorter in the turn after the arrival of a connection', async () => {
     const clock = new FakeClock();
     const budget = new TurnBudget(clock);

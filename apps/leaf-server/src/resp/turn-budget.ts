@@ -16,6 +16,8 @@ export class TurnBudget {
   /** Monotonic; undefined: nothing has been done in this turn. */
   private endsAt: number | undefined;
   private hasArrival = false;
+  /** Connections served: also turns with time for one of them alternate. */
+  private served = 0;
 
   constructor(private readonly clock: Clock) {}
 
@@ -49,8 +51,9 @@ export class TurnBudget {
 
   private next(): void {
     this.endsAt = undefined;
-    for (let turn = 0; this.isAwaited && this.admits(this.clock.monotonic()); turn++) {
-      const [first, second] = turn % 2 === 0 ? [this.waiting, this.interrupted] : [this.interrupted, this.waiting];
+    for (; this.isAwaited && this.admits(this.clock.monotonic()); this.served++) {
+      const [first, second] =
+        this.served % 2 === 0 ? [this.waiting, this.interrupted] : [this.interrupted, this.waiting];
       (first.shift() ?? second.shift())?.();
     }
   }

@@ -1,5 +1,6 @@
 import type { ServerResponse } from 'node:http';
 import type { Server, Socket } from 'node:net';
+import { Server as TlsServer } from 'node:tls';
 import type { Clock } from '@leaf-ids/core';
 import { networkOf } from '../../tokens/client-network';
 import type { OverloadCounts } from './overload-counts';
@@ -30,6 +31,10 @@ interface Client {
 
 interface Place {
   readonly client: Client;
+  /** Monotonic. */
+  readonly admittedAt: number;
+  /** Whether it is a connection below TLS, whose bytes are those of a handshake. */
+  readonly isHandshake: boolean;
   /** Received, and taken by the client, when it was last looked at. */
   bytes: number;
   /** Monotonic: when these bytes were first seen. */
@@ -40,8 +45,8 @@ interface Place {
  * The connections of one server: how many there may be, and how they end. At the limit, a new connection takes the place
  * of one that does no work: it is idle, its handshake or its request is not complete, its request waits to be refused,
  * or its client does not read. It takes no place of a client with fewer connections than its own. The one that was not
- * used since it was last looked at comes first, the oldest of them before all others; one whose first request may be on
- * its way comes last.
+ * used since it was last looked at comes first, the oldest of them before all others. One whose first request may be on
+ * its way comes last, and only if its client has more than the newcomer.
  */
 export class Connections {
   /** The one to look at next comes first. */
@@ -64,12 +69,12 @@ export class Connections {
   /** Counts the connections of `server` from now on. */
   watch(server: Server): void {
     server.on('connection', (socket: Socket) => {
-      this.admit(socket);
+      this.admit(socket, server instanceof TlsServer);
     });
     server.on('secureConnection', (socket: HttpSocket) => {
       // It was counted from the start of its handshake.
       if (socket._parent) this.forget(socket._parent);
-      this.admit(socket);
+      this.admit(socket, false);
     });
   }
 
@@ -106,19 +111,20 @@ export class Connections {
     for (const socket of this.open.keys()) socket.destroy();
   }
 
-  private admit(socket: Socket): void {
+  private admit(socket: Socket, isHandshake: boolean): void {
     const network = networkOf(socket.remoteAddress);
     const client = this.clients.get(network) ?? { open: 0 };
-    if (this.open.size >= this.limit) this.replace(client);
-    if (!this.hasRoom()) {
+    const isSurplus = this.open.size - this.surplus.size >= this.limit && !this.replace(client);
+    if (isSurplus && !this.hasRoom()) {
       this.counts.add('connections');
       socket.destroy();
       return;
     }
-    this.open.set(socket, { client, bytes: 0, since: this.clock.monotonic() });
+    const admittedAt = this.clock.monotonic();
+    this.open.set(socket, { client, admittedAt, isHandshake, bytes: 0, since: admittedAt });
     this.clients.set(network, client);
     client.open++;
-    if (this.open.size > this.limit) {
+    if (isSurplus) {
       this.surplus.add(socket);
       socket.setTimeout(RESERVE_IDLE_MS);
     }
@@ -130,7 +136,7 @@ export class Connections {
   }
 
   /** Closes a connection for one of `newcomer`, if one can be replaced among the first {@link MAX_LOOKS}. */
-  private replace(newcomer: Client): void {
+  private replace(newcomer: Client): boolean {
     const now = this.clock.monotonic();
     let used: Socket | undefined;
     let arriving: Socket | undefined;
@@ -141,37 +147,45 @@ export class Connections {
       const { client, bytes: before } = place;
       const isReplaceable = this.isReplaceable(socket, place, now);
       if (isReplaceable && client.open >= newcomer.open && !this.surplus.has(socket)) {
-        if (isArriving(socket, place, now)) arriving ??= socket;
-        else if (place.bytes === before) unused = socket;
-        else used ??= socket;
+        if (!isArriving(socket, place, now)) {
+          if (place.bytes === before) unused = socket;
+          else used ??= socket;
+        } else if (client !== newcomer && client.open > newcomer.open) arriving ??= socket;
       }
       this.open.delete(socket);
       this.open.set(socket, place);
     }
     const found = unused ?? used ?? arriving;
-    if (found === undefined) return;
+    if (found === undefined) return false;
     this.forget(found);
     found.destroy();
+    return true;
   }
 
   private hasRoom(): boolean {
-    const free = this.limit + RESERVE - this.open.size;
-    return free > 0 || this.replaceSurplus(true) || free > -ARRIVALS || this.replaceSurplus(false);
+    const free = RESERVE - this.surplus.size;
+    return free > 0 || this.replaceSurplus(free > -ARRIVALS) || free > -ARRIVALS;
   }
 
   /** Closes the oldest connection beyond the limit on which no work is done. */
   private replaceSurplus(sparesArrivals: boolean): boolean {
     const now = this.clock.monotonic();
+    let arriving: Socket | undefined;
+    let found: Socket | undefined;
+    let looks = MAX_LOOKS;
     for (const socket of this.surplus) {
+      if (looks-- === 0 || found !== undefined) break;
       const place = this.open.get(socket);
       if (place === undefined || !this.isReplaceable(socket, place, now)) continue;
-      if (sparesArrivals && isArriving(socket, place, now)) continue;
-      this.counts.add('connections');
-      this.forget(socket);
-      socket.destroy();
-      return true;
+      if (isArriving(socket, place, now)) arriving ??= socket;
+      else found = socket;
     }
-    return false;
+    if (!sparesArrivals) found ??= arriving;
+    if (found === undefined) return false;
+    this.counts.add('connections');
+    this.forget(found);
+    found.destroy();
+    return true;
   }
 
   private isReplaceable(socket: Socket, place: Place, now: number): boolean {
@@ -199,6 +213,6 @@ export class Connections {
 }
 
 /** Whether the first request of a new connection may still be on its way, or wait to be read. */
-function isArriving({ bytesRead }: Socket, { since }: Place, now: number): boolean {
-  return bytesRead === 0 && now - since < SILENT_MS;
+function isArriving({ bytesRead }: Socket, { admittedAt, isHandshake }: Place, now: number): boolean {
+  return (isHandshake || bytesRead === 0) && now - admittedAt < SILENT_MS;
 }
