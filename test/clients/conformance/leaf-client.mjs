@@ -2,7 +2,7 @@
 import { createRequire } from 'node:module';
 import { setTimeout as sleep } from 'node:timers/promises';
 
-const { LeafClient } = createRequire(import.meta.url)('../../../dist/libs/client/src/plain.js');
+const { LeafClient } = createRequire(import.meta.url)('../../../dist/libs/client/src/index.js');
 const [url, token, windowMs] = process.argv.slice(2);
 const client = new LeafClient({ servers: [url], snowflake: { mode: 'window', token, windowMs: Number(windowMs) } });
 let stopping = false;
