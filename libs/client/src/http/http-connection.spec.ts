@@ -3,7 +3,7 @@ import { FakeClock } from '@leaf-ids/core/testing';
 import { FakeLeaf } from '../../../../test/support/fakes/fake-leaf';
 import { until } from '../../../../test/support/until';
 import { watch } from '../../../../test/support/watch';
-import { LeafClient } from '../index';
+import { LeafClient } from '../leaf-client';
 import { ServerFault } from '../servers/server-health';
 import { type ClientToken, HttpConnection } from './http-connection';
 
