@@ -47,9 +47,12 @@ describe('the unit tests notice', () => {
     ['processes that are not watched', 'leaf_process_up == 0', 'leaf_process_up == 2'],
     [
       'refusals that are not errors',
-      '{status=~"5.."}[5m]) or rate(leaf_overload_refusals_total[5m])',
-      '{status=~"5.."}[5m])',
+      'status=~"5.."}[5m]) or rate(leaf_overload_refusals_total[5m])',
+      'status=~"5.."}[5m])',
     ],
+    ['probes of a drained server as errors', '{route!~"/health/.*",status=~"5.."}', '{status=~"5.."}'],
+    ['a clock offset that is told for ever', 'process_start_time_seconds < 3600', 'process_start_time_seconds < 1e9'],
+    ['refreshes every ten minutes', 'refresh_failures_total[1h]', 'refresh_failures_total[15m]'],
     [
       'tags without a label that are not watched',
       '(leaf_segment_exhaustion_min_seconds < 600',
