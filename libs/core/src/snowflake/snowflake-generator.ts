@@ -93,10 +93,11 @@ export class SnowflakeGenerator {
   }
 
   /**
-   * The next `count` IDs, all of one millisecond. Undefined if the millisecond has fewer left, or the call would wait
-   * or throw.
+   * The next `count` IDs, all of one millisecond. Undefined if the millisecond has fewer left, other calls for several
+   * IDs wait, or the call would wait or throw.
    */
   tryRange(count: number): IdRange | undefined {
+    if (count > 1 && this.newestCall !== undefined) return undefined;
     return this.claim() && this.leaves(count) ? this.claimRange(count) : undefined;
   }
 

@@ -72,6 +72,16 @@ describe('SnowflakeGenerator, ranges', () => {
     expect((await single)[0]!.to).toBeLessThan(ends[1]!);
   });
 
+  it('at once do not overtake calls that wait', async () => {
+    const waiting = ids.takeRanges(10);
+    clock.pause(1);
+    expect(ids.tryRange(2)).toBeUndefined();
+    expect(ids.tryRange(1)).toEqual({ from: at(1, 0), to: at(1, 0) });
+    await clock.advance(1);
+    await expect(waiting).resolves.toHaveLength(2);
+    expect(ids.tryRange(2)).toBeDefined();
+  });
+
   it('are refused in time behind others', async () => {
     window.ceiling = Infinity;
     const answers: unknown[] = [];
