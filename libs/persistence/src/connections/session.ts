@@ -13,6 +13,8 @@ export interface RawConnection {
   readonly exec?: (sql: string) => unknown;
   /** SQLite. */
   readonly inTransaction?: boolean;
+  /** SQLite: throws if the file was removed or replaced since it was opened. */
+  readonly assertInPlace?: () => void;
   /** The process ID that PostgreSQL, or a pooler in front of it, reported when the connection opened. */
   readonly processID?: number;
 }

@@ -229,11 +229,13 @@ export class SqlDatabase {
     };
     // Left open by a failed rollback; the connection of a server would have been discarded.
     if (session.inTransaction) await session.control('ROLLBACK');
+    session.connection.assertInPlace?.();
     await answered(session.control(dialect.isFile ? 'BEGIN IMMEDIATE' : 'BEGIN'));
     session.isChanging = true;
     try {
       const result = await work((sql, parameters) => answered(session.query(sql, parameters)));
       await answered(session.control('COMMIT'));
+      session.connection.assertInPlace?.();
       return result;
     } catch (error) {
       // Never return a connection with an open transaction to the pool.

@@ -8,7 +8,7 @@ import { inTransaction, MIGRATIONS_TABLE } from '../schema/migrate';
 import type { SchemaDialect } from '../schema/schema-dialect';
 import type { Dialect, FileAddress } from './dialect';
 import { loadSqlite, type SqliteConnection, type SqliteDriver } from './sqlite-driver';
-import { provideDatabaseFile } from './sqlite-file';
+import { onePath, pathFault, provideDatabaseFile, SqliteFiles } from './sqlite-file';
 import { SQLITE_GUARD, SQLITE_TAGS, SQLITE_WORKERS } from './sqlite-statements';
 import { SqliteSegmentStore } from './sqlite-segment-store';
 import { invalidUrl } from './url-parameters';
@@ -62,14 +62,14 @@ export const sqlite: Dialect<FileAddress> = {
     if (url.toLowerCase() === `sqlite:${IN_MEMORY}`) return { file: undefined, description: `${url} (nothing lasts)` };
     const given = /^sqlite:(?:\/\/(?=\/))?([^:].*)$/.exec(url)?.[1];
     if (given === undefined) throw invalidUrl('must be sqlite:<file> with the path of a file');
-    const file = isAbsolute(given) ? given : resolve(given);
+    const file = onePath(isAbsolute(given) ? given : resolve(given));
     return { file, description: `sqlite:${file}` };
   },
   driver: {
     options: async ({ file }, common, { queryMs }) => ({
       ...common,
       type: 'better-sqlite3',
-      driver: callable(await loadSqlite()),
+      driver: callable(await loadSqlite(), file === undefined ? undefined : new SqliteFiles(file)),
       database: file ?? IN_MEMORY,
       timeout: queryMs,
       prepareDatabase,
@@ -85,6 +85,9 @@ export const sqlite: Dialect<FileAddress> = {
     },
     // Migrations may block the thread; requests must not.
     opened: async (dataSource) => {
+      const { database } = dataSource.options;
+      const fault = typeof database !== 'string' || database === IN_MEMORY ? undefined : pathFault(database);
+      if (fault !== undefined) throw new Error(fault);
       await dataSource.query(`PRAGMA busy_timeout = ${WAIT_MS}`);
     },
     advice: (error) => {
@@ -105,9 +108,13 @@ export const sqlite: Dialect<FileAddress> = {
 };
 
 /** TypeORM 0.3 calls its driver without `new`, TypeORM 1 with it. */
-function callable(Driver: SqliteDriver): (...args: ConstructorParameters<SqliteDriver>) => SqliteConnection {
+function callable(
+  Driver: SqliteDriver,
+  files: SqliteFiles | undefined,
+): (...args: ConstructorParameters<SqliteDriver>) => SqliteConnection {
   return function open(...args) {
-    return new Driver(...args);
+    const connection = new Driver(...args);
+    return files === undefined ? connection : Object.assign(connection, { assertInPlace: () => files.assertInPlace() });
   };
 }
 
