@@ -56,3 +56,31 @@ describe('a row, whose columns keep whatever they are given', () => {
     }
   });
 });
+
+it('a task of many statements lets the event loop go on', async () => {
+  const fixture = await inNewDirectory(tagFixture);
+  const { segments, tags } = fixture;
+  let [statements, most] = [0, 0];
+  let isOver = false;
+  const turn = (): void => {
+    most = Math.max(most, statements);
+    statements = 0;
+    if (!isOver) setImmediate(turn);
+  };
+  try {
+    await tags.create({ tag: 'order', step: 10 });
+    setImmediate(turn);
+    const allocate = async (): Promise<void> => {
+      for (let n = 0; n < 50; n++) {
+        await segments.allocate('order', undefined);
+        statements++;
+      }
+    };
+    await Promise.all([allocate(), allocate()]);
+    isOver = true;
+    await new Promise((resolve) => setImmediate(resolve));
+    expect(most).toBeLessThan(20);
+  } finally {
+    await fixture.close();
+  }
+});

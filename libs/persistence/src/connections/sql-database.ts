@@ -39,6 +39,8 @@ const BUSY_MS = 10;
 const COLD_SHARE = 0.4;
 /** Lock wait timeout of a session, in milliseconds. */
 const LOCK_WAIT_MS = 1000;
+/** Time of SQLite in one turn of the event loop, in milliseconds. */
+const TURN_MS = 1;
 /** A statement that only reads. */
 export const SELECT = /^\s*SELECT\b/i;
 
@@ -51,6 +53,8 @@ export const SELECT = /^\s*SELECT\b/i;
 export class SqlDatabase {
   private readonly line: ConnectionLine;
   private readonly source: ConnectionSource;
+  /** Monotonic. */
+  private yieldedAt = 0;
 
   /**
    * @param description identifies the database in logs and errors; contains no secrets
@@ -83,6 +87,16 @@ export class SqlDatabase {
    */
   yieldToEventLoop(): Promise<void> {
     return this.clock.sleep(0);
+  }
+
+  /**
+   * SQLite is synchronous: a task of many statements would hold the event loop until its end, however many of them run
+   * beside each other.
+   */
+  private async yieldIfLong(): Promise<void> {
+    if (!this.options.dialect.isFile || this.clock.monotonic() - this.yieldedAt < TURN_MS) return;
+    await new Promise((resolve) => setImmediate(resolve));
+    this.yieldedAt = this.clock.monotonic();
   }
 
   /**
@@ -168,7 +182,9 @@ export class SqlDatabase {
     for (let attempt = 1; ; attempt++) {
       const use: Use = { session: undefined };
       try {
-        return await this.attempt(deadline, work, use, repeat);
+        const result = await this.attempt(deadline, work, use, repeat);
+        await this.yieldIfLong();
+        return result;
       } catch (error) {
         if (!this.mayRepeat(error, use, repeat) || !this.hasTime(error, attempt, deadline))
           throw this.toLeafError(error);

@@ -140,6 +140,7 @@ describe('DoubleBuffer, ranges of small blocks', () => {
     allocations = 0;
 
     override allocate(): Promise<Allocation> {
+      new SystemClock().pause(0.5);
       const from = BigInt(this.allocations++) * 200n + 1n;
       return Promise.resolve({ from, to: from + 99n, step: 100 });
     }

@@ -42,7 +42,6 @@ export class PeriodicTag {
   paused = false;
   /** See {@link TagSource.listed}. */
   listed = 0;
-  private readonly calendar: PeriodCalendar;
   private readonly periods = new Map<string, OpenPeriod>();
   private readonly opening = new Map<string, Promise<OpenPeriod>>();
   /** The highest number of each period whose row disappeared. */
@@ -55,13 +54,12 @@ export class PeriodicTag {
   constructor(
     readonly tag: string,
     readonly kind: PeriodicKind,
+    private readonly calendar: PeriodCalendar,
     private readonly context: BufferContext,
     private readonly sources: TagSources,
     /** The highest number of a row known to be taken before this tag was known; 0 if none is. */
     private readonly highestBefore: (row: string) => bigint,
-  ) {
-    this.calendar = new PeriodCalendar(kind.reset, kind.zone ?? 'UTC');
-  }
+  ) {}
 
   /**
    * The next `count` numbers of the period that contains `at`.

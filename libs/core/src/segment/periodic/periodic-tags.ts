@@ -5,6 +5,7 @@ import type { DroppedTags } from '../allocation/dropped-tags';
 import type { TagRest } from '../allocation/give-back';
 import { PeriodicTag, type PeriodicKind } from './periodic-tag';
 import type { TagSnapshot, TagVisit } from '../allocation/segment-snapshot';
+import { PeriodCalendars } from '../tags/periods';
 import { replacedTag } from '../tags/tag-refusals';
 import type { TagSources } from './tag-sources';
 
@@ -14,6 +15,7 @@ const WIDTH = 4;
 /** The tags of one store that restart with each period. */
 export class PeriodicTags {
   private readonly tags = new Map<string, PeriodicTag>();
+  private readonly calendars = new PeriodCalendars();
 
   constructor(
     private readonly context: BufferContext,
@@ -38,7 +40,9 @@ export class PeriodicTags {
     const known = this.tags.get(tag);
     if (known !== undefined && isSame(known.kind, kind)) return known;
     this.drop(tag, replacedTag);
-    const added = new PeriodicTag(tag, kind, this.context, this.sources, (row) => this.dropped.highestOf(row));
+    const calendar = this.calendars.of(kind.reset, kind.zone);
+    const highest = (row: string): bigint => this.dropped.highestOf(row);
+    const added = new PeriodicTag(tag, kind, calendar, this.context, this.sources, highest);
     this.tags.set(tag, added);
     return added;
   }

@@ -1,5 +1,5 @@
 import { PeriodFormat } from '../../format/period-format';
-import { assertNear, calendarOf, PeriodCalendar, periodOf, periodRow, tagOfRow } from './periods';
+import { assertNear, calendarOf, PeriodCalendar, PeriodCalendars, periodOf, periodRow, tagOfRow } from './periods';
 import { isTag } from './tag';
 import { RESETS } from './tag-settings';
 
@@ -181,4 +181,11 @@ describe('PeriodFormat', () => {
     );
     expect(() => new PeriodFormat({ reset: 'hourly' } as never)).toThrow('reset must be one of daily, weekly,');
   });
+});
+
+it('tags with the same reset and zone share a calendar', () => {
+  const calendars = new PeriodCalendars();
+  expect(calendars.of('daily', 'Asia/Tokyo')).toBe(calendars.of('daily', 'Asia/Tokyo'));
+  expect(calendars.of('daily')).toBe(calendars.of('daily', 'UTC'));
+  expect(calendars.of('monthly')).not.toBe(calendars.of('daily'));
 });

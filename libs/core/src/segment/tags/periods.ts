@@ -139,6 +139,9 @@ export interface PeriodRanges {
   readonly ranges: readonly IdRange[];
 }
 
+/** Minutes whose period a calendar remembers: now, the next one, and what callers name. */
+const RECENT = 16;
+
 /**
  * The periods of an IANA time zone. A timestamp belongs to the local day of the zone, so a day may have
  * 23 or 25 hours, and a zone that crosses the date line skips or repeats a day.
@@ -146,9 +149,8 @@ export interface PeriodRanges {
 export class PeriodCalendar {
   private readonly formatter: Intl.DateTimeFormat;
   private readonly calendar: Calendar;
-  /** The minute of {@link newest}. Zone offsets change only on whole minutes. */
-  private minute = NaN;
-  private newest = '';
+  /** By minute: zone offsets change only on whole minutes. */
+  private readonly recent = new Map<number, string>();
 
   /** @throws RangeError for an unknown time zone */
   constructor(
@@ -172,11 +174,12 @@ export class PeriodCalendar {
    */
   nameAt(at: number): string {
     const minute = Math.floor(at / MINUTE_MS);
-    if (minute === this.minute) return this.newest;
+    const known = this.recent.get(minute);
+    if (known !== undefined) return known;
     if (!(at >= 0 && at < END - ZONE_MS)) throw invalidPeriod('the date must be in the years 1970 to 9999');
     const name = periodName(this.calendar, this.calendar.partsOf(this.dayAt(at)));
-    this.minute = minute;
-    this.newest = name;
+    if (this.recent.size >= RECENT) this.recent.clear();
+    this.recent.set(minute, name);
     return name;
   }
 
@@ -185,6 +188,19 @@ export class PeriodCalendar {
     const parts = this.formatter.formatToParts(at).map(({ type, value }) => [type, Number(value)] as const);
     const { year = NaN, month = NaN, day = NaN } = Object.fromEntries(parts) as Record<string, number>;
     return new Date(Date.UTC(year, month - 1, day));
+  }
+}
+
+/** One calendar for all tags with the same reset and zone: each has 30 KB of native memory. */
+export class PeriodCalendars {
+  private readonly calendars = new Map<string, PeriodCalendar>();
+
+  /** @throws RangeError for an unknown time zone */
+  of(reset: TagReset, zone = 'UTC'): PeriodCalendar {
+    const key = `${reset} ${zone}`;
+    let calendar = this.calendars.get(key);
+    if (calendar === undefined) this.calendars.set(key, (calendar = new PeriodCalendar(reset, zone)));
+    return calendar;
   }
 }
 
