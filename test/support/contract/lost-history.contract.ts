@@ -77,6 +77,23 @@ export function lostHistoryContract(name: string, open: () => Promise<DatabaseFi
       expect(messages).toEqual([]);
     });
 
+    it('is not raised into what it has lost', async () => {
+      await tags.create({ tag: 'order', step: 10 });
+      const server = newServer();
+      await take(server, 'order', 10);
+      const limit = "SELECT issue_limit FROM leaf_alloc WHERE biz_tag = 'order'";
+      const [before] = (await execute(limit)) as { issue_limit: number | string }[];
+      // Enough for a higher limit.
+      for (let n = 0; n < 300; n++) await take(server, 'order', 10);
+      await execute(`UPDATE leaf_alloc SET max_id = 11, issue_limit = ${before?.issue_limit} WHERE biz_tag = 'order'`);
+      await expect(tags.change('order', { maxId: 2500n })).rejects.toMatchObject({ code: 'LEAF_MAX_ID_BACKWARDS' });
+      await tags.change('order', { step: 1000 });
+      await take(newServer(), 'order', 1000);
+      const { maxId } = (await tags.find('order'))!;
+      await tags.change('order', { maxId: maxId + 1n });
+      await take(server, 'order', 1000);
+    });
+
     it.each([1, 6, 50])('inserted again at %d: no server repeats what another one has issued', async (maxId) => {
       await tags.create({ tag: 'order', step: 5 });
       const [a, b, c] = [newServer(), newServer(), newServer()];

@@ -97,6 +97,19 @@ export function restoreContract(name: string, open: () => Promise<DatabaseFixtur
       expect(await first(periodRow('invoice', day(1).name), next)).toBe(1n);
     });
 
+    it('keeps what an interleaved tag issued that was deleted in the backup, in all shares of the gap', async () => {
+      const interleave = { of: 3, remainder: 0, block: 100_000 };
+      const tag: NewTag = { tag: 'shared', step: 100_000, interleave };
+      await tags.create(tag);
+      await store.allocate('shared', 100_000);
+      await tags.remove('shared');
+      const [backup] = (await execute("SELECT * FROM leaf_deleted_tag WHERE biz_tag = 'shared'")) as object[];
+      expect(backup).toBeDefined();
+      await moveAfterRestore(fixture.database, { steps: 1, least: 1_000_000 });
+      // What the lost changes may have issued: a million IDs of this database, in a space of three.
+      expect((await tags.create(tag)).maxId).toBeGreaterThanOrEqual(100_001n + 3n * 1_000_000n);
+    });
+
     it('never begins at 1 again though the max is near, and goes on once it is raised', async () => {
       const invoice = await tags.create({ ...INVOICE, max: 99_999n });
       await installedLongAgo();

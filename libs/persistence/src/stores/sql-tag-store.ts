@@ -1,4 +1,5 @@
 import {
+  MAX_ID,
   assertNewTag,
   assertTagChange,
   LeafError,
@@ -105,19 +106,25 @@ export class SqlTagStore extends TagStore {
   }
 
   /** The first unallocated ID of a deleted tag with this name; undefined if there is none. */
-  deleted({ tag, reset }: NewTag): Promise<bigint | undefined> {
-    return this.readDeleted(deletedName(tag, reset), (sql, parameters = []) => this.database.run(sql, parameters));
+  async deleted({ tag, reset, interleave }: NewTag): Promise<bigint | undefined> {
+    const statement: Statement = (sql, parameters = []) => this.database.run(sql, parameters);
+    return (await this.readHistory(deletedName(tag, reset), statement, interleave?.of))?.end;
   }
 
   async change(tag: string, change: TagChange): Promise<{ readonly before: TagRow; readonly after: TagRow }> {
     assertTagChange(change);
     return this.database.transaction(async (statement) => {
+      // The record before the row, as TagHistory locks them.
+      const history = change.maxId === undefined ? undefined : await this.readHistory(tag, statement);
       const stored = await this.lock(tag, statement);
       const before = toTagRow(stored);
       const { maxId, step, description, maxStep = before.maxStep, max = before.max } = change;
       assertTagChange({ step: step ?? before.step, maxStep });
       if (max !== undefined && max !== null && before.interleave !== undefined) throw notWithInterleave(tag);
       if (maxId !== undefined && maxId < before.maxId) throw backwards(tag, before.maxId, maxId);
+      // The row went back: above the record it would look as if it had not.
+      const hasLost = before.reset === undefined && history !== undefined && before.maxId < history.issued;
+      if (hasLost && maxId !== undefined && maxId < history.end) throw backwards(tag, history.end, maxId);
       const position =
         maxId === undefined || maxId === before.maxId ? BigInt(stored.max_id) : raised(stored, maxId, before);
       const update = `UPDATE leaf_alloc SET max_id = ?, next_id = ?, period_start = ?, step = ?, max_step = ?, last_id = ?,
@@ -193,7 +200,8 @@ export class SqlTagStore extends TagStore {
     if (!dialect.inserted(inserted)) throw await this.existing(tag, statement);
     // Before the others: what has left this database is seen there.
     await this.assertNotMoving(tag, statement);
-    const deleted = highest(await this.readDeleted(deletedName(tag, reset), statement), await elsewhere());
+    const history = await this.readHistory(deletedName(tag, reset), statement, newTag.interleave?.of);
+    const deleted = highest(history?.end, await elsewhere());
     if (deleted !== undefined) assertAfterDeleted(newTag, deleted);
     if (deleted !== undefined && deleted > maxId) {
       const sql = dialect.text(`UPDATE leaf_alloc SET max_id = ?, next_id = ? WHERE ${dialect.thisTag}`);
@@ -227,12 +235,20 @@ export class SqlTagStore extends TagStore {
     return new Map(rows.map(({ biz_tag, max_id }) => [biz_tag, BigInt(max_id)]));
   }
 
-  private async readDeleted(tag: string, statement: Statement): Promise<bigint | undefined> {
-    const { text, decimal, deletedTag, forUpdate } = this.dialect;
-    const end = decimal(historyEnd(this.dialect));
-    const sql = text(`SELECT ${end} AS max_id FROM leaf_deleted_tag WHERE ${deletedTag} ${forUpdate}`);
-    const [record] = await statement<{ max_id: string }[]>(sql, [tag]);
-    return record && BigInt(record.max_id);
+  /**
+   * What a tag has issued, from its record.
+   *
+   * @param of databases that share the IDs of the tag: the limits of the record count the IDs of this one
+   */
+  private async readHistory(tag: string, statement: Statement, of = 1): Promise<History | undefined> {
+    const { text, decimal, textOf, deletedTag, forUpdate } = this.dialect;
+    const columns = `${textOf('max_id')} AS issued, ${decimal(historyEnd(this.dialect))} AS history_end`;
+    const sql = text(`SELECT ${columns} FROM leaf_deleted_tag WHERE ${deletedTag} ${forUpdate}`);
+    const [record] = await statement<{ issued: string; history_end: string }[]>(sql, [tag]);
+    if (record === undefined) return undefined;
+    const issued = BigInt(record.issued);
+    const end = issued + (BigInt(record.history_end) - issued) * BigInt(of);
+    return { issued, end: end < MAX_ID ? end : MAX_ID };
   }
 
   private async lock(tag: string, statement: Statement): Promise<LeafAlloc> {
@@ -247,6 +263,13 @@ export class SqlTagStore extends TagStore {
     const [row] = await statement<LeafAlloc[]>(sql, dialect.key(tag));
     return row;
   }
+}
+
+interface History {
+  /** Each ID below it was issued, or never will be. */
+  readonly issued: bigint;
+  /** No ID at or above it was issued. */
+  readonly end: bigint;
 }
 
 /** @throws LeafError `LEAF_MAX_ID_BACKWARDS`, `LEAF_TAG_EXISTS` */
