@@ -38,6 +38,8 @@ const LATER: Readonly<Record<string, readonly string[]>> = {
   leaf_overload_refusals_total: ['reason'],
   leaf_segment_exhaustion_seconds: ['tag', 'process'],
   leaf_process_up: ['process'],
+  leaf_resp_commands_total: ['command', 'status'],
+  process_start_time_seconds: ['process'],
 };
 
 /** What only Prometheus, or a server of several processes, has. */
