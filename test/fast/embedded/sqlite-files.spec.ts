@@ -77,7 +77,7 @@ describe('the file of the tags', () => {
     expect(registries).toEqual([expect.stringContaining(join(directory, 'data')), registries[0]]);
   });
 
-  it('is no mount point', async () => {
+  it('is refused if it is itself a mount point', async () => {
     await start();
     expect(pathFault(file)).toBeUndefined();
     expect(pathFault(file, [file])).toContain('mount its directory');

@@ -69,7 +69,7 @@ export const sqlite: Dialect<FileAddress> = {
     options: async ({ file }, common, { queryMs }) => ({
       ...common,
       type: 'better-sqlite3',
-      driver: callable(await loadSqlite(), file === undefined ? undefined : new SqliteFiles(file)),
+      driver: callable(await loadSqlite(), file),
       database: file ?? IN_MEMORY,
       timeout: queryMs,
       prepareDatabase,
@@ -110,11 +110,13 @@ export const sqlite: Dialect<FileAddress> = {
 /** TypeORM 0.3 calls its driver without `new`, TypeORM 1 with it. */
 function callable(
   Driver: SqliteDriver,
-  files: SqliteFiles | undefined,
+  file: string | undefined,
 ): (...args: ConstructorParameters<SqliteDriver>) => SqliteConnection {
   return function open(...args) {
     const connection = new Driver(...args);
-    return files === undefined ? connection : Object.assign(connection, { assertInPlace: () => files.assertInPlace() });
+    if (file === undefined) return connection;
+    const files = new SqliteFiles(file);
+    return Object.assign(connection, { assertInPlace: () => files.assertInPlace() });
   };
 }
 

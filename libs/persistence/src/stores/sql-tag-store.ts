@@ -1,8 +1,8 @@
 import {
-  MAX_ID,
   assertNewTag,
   assertTagChange,
   LeafError,
+  MAX_ID,
   type NewTag,
   periodRow,
   type TagChange,
