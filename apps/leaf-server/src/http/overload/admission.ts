@@ -12,6 +12,8 @@ import type { RouteKind } from './route-kind';
 const SLICE_MS = 5;
 /** How long turns may come late (a burst) before requests are refused, in milliseconds. */
 const BURST_MS = 100;
+/** With fewer requests in the queue, something else holds the event loop, such as SQLite: to refuse them helps nobody. */
+const MIN_LATE = 16;
 /** Weight of a new measurement in the running mean. */
 const COST_SHARE = 0.1;
 /** Metrics, lists, pages: at most a fifth of the event loop, and at most so many of their responses in memory. */
@@ -202,6 +204,7 @@ export class Admission {
   }
 
   private isShedding(now: number): boolean {
+    if (this.line.length < MIN_LATE) return false;
     return this.lateSince !== undefined && now - this.lateSince >= BURST_MS;
   }
 }
