@@ -13,6 +13,9 @@ export interface Interval {
  * oversleep by hours.
  */
 export abstract class Clock {
+  /** What an abort of each signal ends. */
+  private readonly sleepersBySignal = new WeakMap<AbortSignal, Set<() => void>>();
+
   /** Wall clock in whole Unix milliseconds. */
   abstract now(): number;
 
@@ -46,16 +49,29 @@ export abstract class Clock {
         resolve();
         return;
       }
+      const sleepers = signal && this.sleepersOf(signal);
       const wake = (): void => {
         cancel();
-        signal?.removeEventListener('abort', wake);
+        sleepers?.delete(wake);
         resolve();
       };
       const cancel = this.after(ms, wake);
-      signal?.addEventListener('abort', wake);
+      sleepers?.add(wake);
     });
   }
 
   /** Blocks the calling thread for at most `ms` milliseconds (0 to 1) without using the CPU. */
   abstract pause(ms: number): void;
+
+  /** A signal has one listener for all sleepers: to remove one of many takes a time in proportion to their number. */
+  private sleepersOf(signal: AbortSignal): Set<() => void> {
+    let sleepers = this.sleepersBySignal.get(signal);
+    if (sleepers === undefined) {
+      const added = new Set<() => void>();
+      this.sleepersBySignal.set(signal, added);
+      signal.addEventListener('abort', () => added.forEach((wake) => wake()), { once: true });
+      sleepers = added;
+    }
+    return sleepers;
+  }
 }

@@ -31,14 +31,17 @@ describe('FakeClock', () => {
     await sleep;
   });
 
-  it('removes its abort listener when a sleep ends', async () => {
-    const { signal } = new AbortController();
+  it('adds one listener to a signal, however many sleep', async () => {
+    const alarm = new AbortController();
     const clock = new FakeClock();
-    const sleep = clock.sleep(10, signal);
-    expect(getEventListeners(signal, 'abort')).toHaveLength(1);
-    await clock.advance(10);
-    await sleep;
-    expect(getEventListeners(signal, 'abort')).toEqual([]);
+    const [first, ...others] = Array.from({ length: 100 }, (_, index) => clock.sleep(index + 1, alarm.signal));
+    expect(getEventListeners(alarm.signal, 'abort')).toHaveLength(1);
+    await clock.advance(1);
+    await first;
+    expect(clock.sleeping).toBe(99);
+    alarm.abort();
+    await Promise.all(others);
+    expect(clock.sleeping).toBe(0);
   });
 
   it('ends sleeps in order of their due times', async () => {
