@@ -15,10 +15,10 @@ import {
   type SnowflakeParts,
   SystemClock,
 } from '@leaf-ids/core';
-import { assertCount, onlyNumber, systemRandom } from '@leaf-ids/core/internal';
+import { assertCount, onlyNumber, Semaphore, systemRandom } from '@leaf-ids/core/internal';
 import { DEFAULT_CLIENT_OPTIONS, type LeafClientOptions, safeEvents } from './client-options';
 import { DirectRequests, DirectSnowflakes, PeriodRequests } from './direct-requests';
-import { Requester, Semaphore } from './http/requester';
+import { Requester } from './http/requester';
 import type { PrefetchView } from './prefetch/prefetch-buffer';
 import { SnowflakeBuffer } from './prefetch/snowflake-buffer';
 import { CallerLimit } from './prefetch/prefetch-context';
@@ -90,7 +90,7 @@ export class LeafClient extends IdService {
     this.callerLimit = new CallerLimit(maxWaiting);
     this.servers = openServers(resolved, clock, random, events);
     const choice = new ServerChoice(this.servers, options.zone, random);
-    const semaphore = new Semaphore(maxRequests);
+    const semaphore = new Semaphore(maxRequests, clock);
     const requester = new Requester(this.servers, choice, semaphore, clock, random, this.disconnecting.signal);
     const context = { requester, clock, random, callerLimit: this.callerLimit, timeoutMs, closing, events };
     this.tags = new TagBuffers(context, segment);

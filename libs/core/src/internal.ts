@@ -60,6 +60,7 @@ export { Ticker } from './util/ticker';
 export { systemRandom } from './util/random';
 export { NO_NONCE, NONCE_HEADER, NONCE_PARAMETER, NONCE_PATTERN } from './util/request-nonce';
 export { rendezvousScore } from './util/rendezvous-score';
+export { Semaphore } from './util/semaphore';
 export { ShutdownStack, type ShutdownReport } from './util/shutdown-stack';
 export { packageVersion } from './util/package-version';
 export { forEachInPages } from './util/pages';

@@ -1,29 +1,11 @@
 import { type Clock, LeafError, type RandomSource } from '@leaf-ids/core';
-import { NONCE_PARAMETER, reasonOf } from '@leaf-ids/core/internal';
+import { NONCE_PARAMETER, reasonOf, type Semaphore } from '@leaf-ids/core/internal';
 import type { RequestPolicy } from '../servers/request-policy';
 import type { Server } from '../servers/server';
 import type { ServerChoice } from '../servers/server-choice';
 import { ServerFault } from '../servers/server-health';
 import type { HttpAnswer, HttpRequest } from './http-connection';
 import { refusalOf } from './answers';
-
-/** Limits concurrency; further callers wait in FIFO order. */
-export class Semaphore {
-  private readonly waiting: (() => void)[] = [];
-
-  constructor(private free: number) {}
-
-  async enter(): Promise<void> {
-    if (this.free > 0) this.free--;
-    else await new Promise<void>((resolve) => this.waiting.push(resolve));
-  }
-
-  leave(): void {
-    const next = this.waiting.shift();
-    if (next === undefined) this.free++;
-    else next();
-  }
-}
 
 /**
  * Sends requests. A request without a valid response goes to another server at once. This is always safe: the IDs of a

@@ -63,7 +63,7 @@ describe('SegmentIdGenerator, pause', () => {
 
   it('is refused for a tag that is removed between the lookup and the pause', async () => {
     const codes = new Set<string | undefined>();
-    for (let turns = 0; turns < 12; turns++) {
+    for (let turns = 0; turns < 20; turns++) {
       const rig = new SegmentRig();
       const generator = rig.generator();
       rig.store.hold();

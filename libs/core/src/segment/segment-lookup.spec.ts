@@ -68,6 +68,23 @@ describe('SegmentIdGenerator, looking tags up', () => {
     expect(await generator.next('none')).toBe(1n);
   });
 
+  it('leaves the connections of a slow store to the tags that are known', async () => {
+    const rig = new SegmentRig();
+    const generator = rig.generator();
+    await generator.next(TAG);
+    rig.store.hold();
+    const unknown = Array.from({ length: 100 }, (_, index) => watch(generator.next(`none-${index}`)));
+    await rig.settle();
+    expect(rig.store.held).toHaveLength(4);
+    const known = watch(generator.takeRanges(TAG, 10_000));
+    await rig.settle();
+    expect(rig.store.held.at(-1)).toMatchObject({ method: 'allocate', tag: TAG });
+    await rig.clock.advance(rig.options.waitMs);
+    expect([...unknown, known].map((call) => call.code)).toEqual(Array(101).fill('LEAF_SEGMENT_UNAVAILABLE'));
+    rig.store.release();
+    expect(await generator.next(TAG)).toBeGreaterThan(1n);
+  });
+
   it('counts the second from the answer', async () => {
     const rig = new SegmentRig();
     const generator = rig.generator();

@@ -79,7 +79,8 @@ export class ConnectionSource {
     const madeAt = this.clock.monotonic();
     try {
       const beginning = dialect.begin(session.query, this.options, session.connection.processID);
-      if (!(await withinDeadline(beginning, deadline, this.clock))) throw new NoAnswer(Math.round(deadline - madeAt));
+      if (!(await withinDeadline(beginning, deadline, this.clock)))
+        throw new NoAnswer(Math.max(0, Math.round(deadline - madeAt)));
       const weaknesses = await beginning;
       assertDurable(this.description, weaknesses, accepted);
       for (const weakness of weaknesses) {

@@ -1,7 +1,6 @@
 import type { EntityManager } from 'typeorm';
 import { type Clock, LeafError } from '@leaf-ids/core';
-import { messageOf, withinDeadline } from '@leaf-ids/core/internal';
-import { ConnectionLine } from './connection-line';
+import { messageOf, Semaphore, withinDeadline } from '@leaf-ids/core/internal';
 import { ConnectionSource, type ConnectionSourceOptions, type QueryRunners } from './connection-source';
 import type { Session, SqlParameter, Statement } from './session';
 import { isOfConnection, NoAnswer } from './no-answer';
@@ -31,6 +30,8 @@ interface Use {
   session: Session | undefined;
 }
 
+/** Calls that may wait for a connection; further ones are refused. */
+const MAX_WAITING = 10_000;
 /** Attempts of a call that was rolled back, or whose connection was dead. */
 const ATTEMPTS = 4;
 /** Pause before a retry when another process is writing to the SQLite file, in milliseconds. */
@@ -51,7 +52,7 @@ export const SELECT = /^\s*SELECT\b/i;
  * connection until its deadline. After the deadline, no statement is sent.
  */
 export class SqlDatabase {
-  private readonly line: ConnectionLine;
+  private readonly line: Semaphore;
   private readonly source: ConnectionSource;
   /** Monotonic. */
   private yieldedAt = 0;
@@ -65,7 +66,7 @@ export class SqlDatabase {
     private readonly clock: Clock,
     private readonly options: SqlDatabaseOptions,
   ) {
-    this.line = new ConnectionLine(options.connections, clock);
+    this.line = new Semaphore(options.connections, clock, MAX_WAITING);
     this.source = new ConnectionSource(runners, description, clock, options);
   }
 

@@ -1,5 +1,6 @@
 import type { Clock } from '../../clock/clock';
 import { withinDeadline } from '../../util/deadline';
+import { Semaphore } from '../../util/semaphore';
 import type { SegmentStore, TagEntry } from '../tags/segment-store';
 import { segmentUnavailable } from '../tags/tag-refusals';
 
@@ -7,6 +8,10 @@ import { segmentUnavailable } from '../tags/tag-refusals';
 const NOT_FOUND_MS = 1000;
 /** Maximum number of cached tags; the oldest is dropped first. */
 const NOT_FOUND_KEPT = 10_000;
+/** Queries at the same time: on a slow database they leave connections to the tags that are known. */
+const MAX_QUERIES = 4;
+/** Tags that may wait for their query; further ones are refused. */
+const MAX_WAITING = 10_000;
 
 /** Negative cache: tags that the store did not have. Repeated calls for them do not reach the store. */
 class UnknownTags {
@@ -27,12 +32,13 @@ class UnknownTags {
 }
 
 /**
- * Looks up unknown tags in the store. Concurrent calls for a tag share one query, and a missing tag is cached for a
- * short time.
+ * Looks up unknown tags in the store, a few at a time. Concurrent calls for a tag share one query, and a missing tag is
+ * cached for a short time.
  */
 export class TagLookup {
   private readonly running = new Map<string, Promise<TagEntry | undefined>>();
   private readonly unknown: UnknownTags;
+  private readonly queries: Semaphore;
 
   constructor(
     private readonly store: SegmentStore,
@@ -40,6 +46,7 @@ export class TagLookup {
     private readonly waitMs: number,
   ) {
     this.unknown = new UnknownTags(clock);
+    this.queries = new Semaphore(MAX_QUERIES, clock, MAX_WAITING);
   }
 
   /** @throws LeafError `LEAF_STORE_UNAVAILABLE`, or `LEAF_SEGMENT_UNAVAILABLE` past the wait limit */
@@ -56,9 +63,10 @@ export class TagLookup {
     if (this.unknown.has(tag)) return undefined;
     // After the calls of this turn: a burst of them must not use up the time of the store.
     await Promise.resolve();
-    const answer = this.store.findTag(tag);
-    const inTime = await withinDeadline(answer, this.clock.monotonic() + this.waitMs, this.clock);
-    if (!inTime) throw segmentUnavailable(tag, this.waitMs, undefined);
+    const deadline = this.clock.monotonic() + this.waitMs;
+    if (!(await this.queries.enter(deadline))) throw segmentUnavailable(tag, this.waitMs, undefined);
+    const answer = this.store.findTag(tag).finally(() => this.queries.leave());
+    if (!(await withinDeadline(answer, deadline, this.clock))) throw segmentUnavailable(tag, this.waitMs, undefined);
     const found = await answer;
     if (found === undefined) this.unknown.add(tag);
     return found;
