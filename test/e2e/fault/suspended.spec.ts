@@ -11,7 +11,7 @@ import { TcpProxy } from '../../support/http/tcp-proxy';
 import { startZookeeper } from '../../support/servers/zookeeper';
 import { requireZookeeperClient } from '../../support/servers/zookeeper-client';
 
-const ROUNDS = Number(process.env.LEAF_TEST_ROUNDS ?? 10);
+const ROUNDS = Number(process.env.LEAF_TEST_ROUNDS ?? 4);
 const ROUND_LIMIT_MS = 20_000;
 /** Short, so that the rounds are; but a clock is compared over requests that wait on a busy machine. */
 const LIMITS = {

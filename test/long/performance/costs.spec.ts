@@ -8,7 +8,7 @@ import { ServersUnderTest } from './servers-under-test';
 const LIMIT_MS = 300_000;
 /** V8 compiles a path not equally well in every process. What exceeds a bound is measured in so many of them at most. */
 const CORE_PROCESSES = { least: 3, most: 9 };
-const SERVER_PROCESSES = { least: 11, most: 21 };
+const SERVER_PROCESSES = { least: 5, most: 21 };
 /** The versions of V8 differ by more than a regression; the bounds of later ones cover Node.js 22 to 26. */
 const IS_NODE_20 = process.versions.node.startsWith('20.');
 
