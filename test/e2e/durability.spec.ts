@@ -11,11 +11,8 @@ import { problemCode } from '../support/http/problem';
 import { until } from '../support/until';
 
 const TAG = 'leaf-segment-test';
-const SHORT = {
-  LEAF_SNOWFLAKE_HORIZON_MS: '1000',
-  LEAF_SNOWFLAKE_REPORT_MS: '200',
-  LEAF_SEGMENT_MAX_STEP: '40',
-};
+const SHORT = { LEAF_SNOWFLAKE_REPORT_MS: '200', LEAF_SEGMENT_MAX_STEP: '40' };
+const LOCAL = { ...SHORT, LEAF_SNOWFLAKE_REGISTRY: 'local', LEAF_SNOWFLAKE_LEASE_TTL_MS: '1000' };
 const ROUNDS = 6;
 
 const servers = new BuiltServers();
@@ -51,7 +48,7 @@ type Ask = (port: number, agent: Agent, received: Received) => Promise<void>;
 async function snowflakes(port: number, path: string, agent: Agent, received: Received): Promise<string | undefined> {
   const answer = await call(port, path, { agent });
   if (answer.status === 200) return answer.body;
-  // A machine that stands still for longer than the short horizon lets it end.
+  // A machine that stands still for longer than the lease TTL lets it end.
   expect(['LEAF_NOT_READY', 'LEAF_LEASE_EXPIRED']).toContain(problemCode(answer));
   received.refused++;
   return undefined;
@@ -128,7 +125,7 @@ it('after a kill serves segments at once, and snowflake IDs above the reserved t
   const directory = await servers.makeDirectory();
   const clock = await SteppedClock.create(directory);
   // Longer than any start takes.
-  const env = { LEAF_SNOWFLAKE_REGISTRY: 'local', LEAF_SNOWFLAKE_HORIZON_MS: '120000', ...clock.env };
+  const env = { LEAF_SNOWFLAKE_REGISTRY: 'local', LEAF_SNOWFLAKE_LEASE_TTL_MS: '120000', ...clock.env };
   const first = await servers.start(directory, env);
   expect(await text(first.port, `/api/segment/get/${TAG}`)).toBe('1');
   await text(first.port, '/api/snowflake/get/order');
@@ -166,15 +163,14 @@ function killOnceThereIs(file: string, server: BuiltServer): void {
 }
 
 it.each([
-  ['leaf.sqlite', undefined],
-  ['leaf.sqlite-wal', undefined],
-  ['workers-leaf.sqlite', undefined],
-  ['leaf/worker-0', 'local'],
-  ['leaf/worker-0/worker.lock', 'local'],
-  ['leaf/worker-0/workerID.json', 'local'],
-])('starts again after a kill at the moment its first start has made %s', async (file, registry) => {
+  ['leaf.sqlite', SHORT],
+  ['leaf.sqlite-wal', SHORT],
+  ['workers-leaf.sqlite', SHORT],
+  ['leaf/worker-0', LOCAL],
+  ['leaf/worker-0/worker.lock', LOCAL],
+  ['leaf/worker-0/workerID.json', LOCAL],
+])('starts again after a kill at the moment its first start has made %s', async (file, env) => {
   const directory = await servers.makeDirectory();
-  const env = { ...SHORT, LEAF_SNOWFLAKE_REGISTRY: registry };
   const server = servers.spawn(directory, env);
   killOnceThereIs(join(directory, file), server);
   await server.kill();

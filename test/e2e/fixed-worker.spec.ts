@@ -11,7 +11,7 @@ import { until } from '../support/until';
 
 const GET = '/api/snowflake/get/order';
 /** Long enough to examine a server that waits for this time. */
-const HORIZON_MS = 8000;
+const LEASE_TTL_MS = 8000;
 
 const servers = new BuiltServers();
 let mariadb: MariadbServer;
@@ -30,7 +30,7 @@ beforeEach(async () => {
     LEAF_DATABASE_URL: url.replace(`:${mariadb.port}/`, `:${proxy.port}/`),
     LEAF_SNOWFLAKE_REGISTRY: 'mysql',
     LEAF_SNOWFLAKE_OFFLINE: 'local_file',
-    LEAF_SNOWFLAKE_HORIZON_MS: String(HORIZON_MS),
+    LEAF_SNOWFLAKE_LEASE_TTL_MS: String(LEASE_TTL_MS),
     LEAF_SNOWFLAKE_REPORT_MS: '500',
     LEAF_ADVERTISE_PORT: '8080',
   };

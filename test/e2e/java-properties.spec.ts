@@ -7,7 +7,7 @@ import { type BuiltServer, BuiltServers } from '../support/servers/built-server'
 import { call, json, text } from '../support/http/http';
 import { type MariadbServer, startMariadb } from '../support/servers/mariadb';
 import { problemCode } from '../support/http/problem';
-import { ready, SHORT_HORIZON } from '../support/servers/readiness';
+import { ready, SHORT_LEASE } from '../support/servers/readiness';
 import { until } from '../support/until';
 
 const IP = '10.0.0.7';
@@ -77,7 +77,7 @@ async function writeProperties(more: Readonly<Record<string, string>> = {}): Pro
 }
 
 function spawn(file: string, env: NodeJS.ProcessEnv = {}): BuiltServer {
-  return servers.spawn(directory, { LEAF_PROPERTIES_FILE: file, LEAF_ADVERTISE_HOST: IP, ...SHORT_HORIZON, ...env });
+  return servers.spawn(directory, { LEAF_PROPERTIES_FILE: file, LEAF_ADVERTISE_HOST: IP, ...SHORT_LEASE, ...env });
 }
 
 async function start(file: string, env?: NodeJS.ProcessEnv): Promise<BuiltServer> {

@@ -9,7 +9,7 @@ import { type BuiltServer, BuiltServers } from '../support/servers/built-server'
 import { type MariadbServer, startMariadb } from '../support/servers/mariadb';
 import { type PostgresServer, startPostgres } from '../support/servers/postgres';
 import { requireTool } from '../support/tools';
-import { ready, SHORT_HORIZON } from '../support/servers/readiness';
+import { ready } from '../support/servers/readiness';
 
 interface Ranges {
   readonly ranges: readonly { readonly from: string; readonly to: string }[];
@@ -90,7 +90,7 @@ describe.each(['MariaDB', 'PostgreSQL', 'embedded'])('a backup and a restore of 
         encoding: 'utf8',
       });
     const settings = {
-      ...SHORT_HORIZON,
+      LEAF_SNOWFLAKE_REPORT_MS: '200',
       LEAF_ADMIN_TOKEN: ADMIN_TOKEN,
       ...(engine.url !== undefined && { LEAF_DATABASE_URL: engine.url }),
     };

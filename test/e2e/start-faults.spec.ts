@@ -156,7 +156,7 @@ describe('the worker file', () => {
   it('is ahead of the clock until the clock has passed it', async () => {
     const directory = await servers.makeDirectory();
     const clock = await SteppedClock.create(directory);
-    const env = { ...LOCAL, LEAF_SNOWFLAKE_HORIZON_MS: '1000', LEAF_SNOWFLAKE_REPORT_MS: '200', ...clock.env };
+    const env = { ...LOCAL, LEAF_SNOWFLAKE_LEASE_TTL_MS: '1000', LEAF_SNOWFLAKE_REPORT_MS: '200', ...clock.env };
     const ceiling = Date.now() + 120_000;
     await writeWorkerFile(directory, record(ceiling));
     const server = await servers.start(directory, env);
@@ -270,7 +270,7 @@ describe('the environment', () => {
 
   it.each([
     [{ LEAF_SEGMENT_ENABLED: 'false', LEAF_SNOWFLAKE_ENABLED: 'false' }, 'LEAF_SEGMENT_ENABLED'],
-    [{ ...LOCAL, LEAF_SNOWFLAKE_REPORT_MS: '600', LEAF_SNOWFLAKE_HORIZON_MS: '1000' }, 'LEAF_SNOWFLAKE_HORIZON_MS'],
+    [{ ...LOCAL, LEAF_SNOWFLAKE_REPORT_MS: '600', LEAF_SNOWFLAKE_LEASE_TTL_MS: '1000' }, 'LEAF_SNOWFLAKE_LEASE_TTL_MS'],
     [{ LEAF_LOCAL_WORKERS: '{"*":1024}' }, 'LEAF_LOCAL_WORKERS'],
     [{ LEAF_SNOWFLAKE_BITS: '45,10,12' }, 'LEAF_SNOWFLAKE_BITS'],
   ])('contradicts itself with %o', async (env, named) => {

@@ -3,7 +3,6 @@ import type { IdRange } from '@leaf-ids/core';
 import { type BuiltServer, BuiltServers } from '../support/servers/built-server';
 import { call } from '../support/http/http';
 import { givenTwice, runsOf } from '../support/issued-ids';
-import { SHORT_HORIZON } from '../support/servers/readiness';
 import { until } from '../support/until';
 
 export const TAG = 'leaf-segment-test';
@@ -94,7 +93,7 @@ export class FleetLoad {
   private async startServer(index: number): Promise<void> {
     const directory = this.servers[index]?.directory ?? (await this.processes.makeDirectory());
     this.servers[index] = await this.processes.start(directory, {
-      ...SHORT_HORIZON,
+      LEAF_SNOWFLAKE_REPORT_MS: '200',
       LEAF_DATABASE_URL: this.urls[index],
       LEAF_SNOWFLAKE_REGISTRY: 'database',
       LEAF_SEGMENT_WAIT_MS: '1000',

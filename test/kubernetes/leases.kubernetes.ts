@@ -99,7 +99,7 @@ describe('faults', () => {
   beforeEach(async () => {
     await reset();
     clock = new FakeClock();
-    const options = { policy: 'pool', horizonMs: 60_000, maxClockOffsetMs: 0 } as const;
+    const options = { policy: 'pool', leaseTtlMs: 60_000, maxClockOffsetMs: 0 } as const;
     rig = await new LeaseRig(clock, opened(), options).start();
   });
 

@@ -29,7 +29,7 @@ import {
 import type { Result, Source, TagList } from './source';
 
 /** How long a worker ID stays reserved after a crash of the command, in milliseconds. */
-const HORIZON_MS = 10_000;
+const LEASE_TTL_MS = 10_000;
 const SIGNALS = ['SIGINT', 'SIGTERM'] as const;
 
 /** The database of servers, which may run or not. Creates no tables. */
@@ -79,7 +79,7 @@ export class DatabaseSource implements Source {
         `No server uses the pool of worker IDs in ${description} now. The servers may have moved to another registry, so a snowflake ID of this command might not be unique.`,
       );
     }
-    const snowflake = { registry: 'database', layout, horizonMs: HORIZON_MS } as const;
+    const snowflake = { registry: 'database', layout, leaseTtlMs: LEASE_TTL_MS } as const;
     return this.withLeaf({ segment: false, snowflake }, (ids) => ids.snowflakes(count));
   }
 

@@ -44,7 +44,7 @@ beforeAll(async () => {
   const snowflake = {
     LEAF_SNOWFLAKE_REGISTRY: 'mysql',
     LEAF_SNOWFLAKE_REPORT_MS: '1000',
-    LEAF_SNOWFLAKE_HORIZON_MS: '6000',
+    LEAF_SNOWFLAKE_LEASE_TTL_MS: '6000',
   };
   env = { ...snowflake, LEAF_DATABASE_URL: url };
   for (let i = 0; i < 3; i++) {

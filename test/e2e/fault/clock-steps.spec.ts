@@ -20,7 +20,7 @@ const FIVE_MINUTES_MS = 300_000;
 /** A step after which a running server refuses snowflake IDs. */
 const FAR_MS = 60_000;
 /** Longer than any start, so that the reserved time does not end before the test has examined the server. */
-const HORIZON_MS = 120_000;
+const LEASE_TTL_MS = 120_000;
 /** The test then sets the clock this close to the end of the wait, to save time. */
 const NEAR_MS = 1500;
 /** Number of IDs that counts as full load. */
@@ -45,7 +45,7 @@ async function makeWorld(host: RegistryHost): Promise<SteppedServer> {
   const env = {
     LEAF_SEGMENT_ENABLED: 'false',
     LEAF_ADVERTISE_PORT: '8080',
-    LEAF_SNOWFLAKE_HORIZON_MS: String(HORIZON_MS),
+    LEAF_SNOWFLAKE_LEASE_TTL_MS: String(LEASE_TTL_MS),
     // The comparison with the clock of the database has a test of its own.
     LEAF_SNOWFLAKE_MAX_CLOCK_OFFSET_MS: '0',
     ...registry.env,
@@ -99,9 +99,9 @@ async function startAgain({ directory, env, clock }: SteppedServer, stepMs: numb
     );
     if (started) return { server, offsetMs, refusedMs };
     const ms = await behind(server);
-    expect(ms).toBeGreaterThan(HORIZON_MS);
+    expect(ms).toBeGreaterThan(LEASE_TTL_MS);
     refusedMs.push(ms);
-    offsetMs += ms - HORIZON_MS;
+    offsetMs += ms - LEASE_TTL_MS;
   }
 }
 

@@ -16,7 +16,7 @@ const BROKEN = '/proc/self/mem';
 const FULL = '/dev/full';
 const LOCAL = { LEAF_SNOWFLAKE_REGISTRY: 'local' };
 /** Time is reserved for two seconds, so that its end is seen soon. */
-const SHORT = { LEAF_SNOWFLAKE_HORIZON_MS: '2000', LEAF_SNOWFLAKE_REPORT_MS: '500', ...LOCAL };
+const SHORT = { LEAF_SNOWFLAKE_LEASE_TTL_MS: '2000', LEAF_SNOWFLAKE_REPORT_MS: '500', ...LOCAL };
 const WORKER = 'leaf/worker-0';
 const HOT_TAGS = 'leaf/hot-tags.json';
 

@@ -15,7 +15,7 @@ const ROUNDS = Number(process.env.LEAF_TEST_ROUNDS ?? 4);
 const ROUND_LIMIT_MS = 20_000;
 /** Short, so that the rounds are; but a clock is compared over requests that wait on a busy machine. */
 const LIMITS = {
-  ...{ horizonMs: 1100, reportMs: 100, maxClockOffsetMs: 1000 },
+  ...{ leaseTtlMs: 1100, reportMs: 100, maxClockOffsetMs: 1000 },
   limits: { reportMs: 100, clockOffsetMs: 1000 },
 };
 const TWIN: Instance = { ip: '10.0.0.7', port: 8080 };

@@ -9,9 +9,9 @@ import { until } from '../../support/until';
 import { startEnsemble, type ZookeeperEnsemble } from '../../support/servers/zookeeper';
 import { requireZookeeperClient } from '../../support/servers/zookeeper-client';
 
-/** Longer than the horizon and the reservation: whoever does not stand in for the registry comes to its end. */
+/** Longer than the lease TTLs of 10 and 12 s: whoever does not stand in for the registry comes to its end. */
 const OUTAGE_MS = Number(process.env.LEAF_TEST_OUTAGE_MS ?? 16_000);
-const HORIZON_S = 10;
+const NORMAL_TTL_S = 10;
 const TTL_S = 12;
 /** More than any election takes. */
 const LONG_TTL_S = 60;
@@ -83,7 +83,7 @@ describe('ZooKeeper registries through outages of the ensemble', () => {
     ensemble = await startEnsemble(3);
     await ensemble.leader();
     for (const { port } of ensemble.servers) proxies.push(await TcpProxy.start(port));
-    normal = new Watch(await start('zk_normal', HORIZON_S), HORIZON_S);
+    normal = new Watch(await start('zk_normal', NORMAL_TTL_S), NORMAL_TTL_S);
     recycle = new Watch(await start('zk_recycle', TTL_S), TTL_S);
     patient = new Watch(await start('zk_recycle', LONG_TTL_S), LONG_TTL_S);
   });
@@ -103,7 +103,7 @@ describe('ZooKeeper registries through outages of the ensemble', () => {
       LEAF_SNOWFLAKE_REGISTRY: registry,
       LEAF_SNOWFLAKE_OFFLINE: 'local_file',
       LEAF_SNOWFLAKE_LEASE_TTL_MS: String(reservesS * 1000),
-      // So that a report that waits for the registry, and a machine that stands still, leave enough of the horizon.
+      // So that a report that waits for the registry, and a machine that stands still, leave enough of the lease TTL.
       LEAF_SNOWFLAKE_REPORT_MS: '1000',
       LEAF_ZOOKEEPER: proxies.map(({ port }) => `127.0.0.1:${port}`).join(','),
     });

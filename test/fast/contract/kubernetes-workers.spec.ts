@@ -243,7 +243,7 @@ describe('a store in Kubernetes', () => {
     const clock = new FakeClock();
     const rig = async (ip: string, preferredWorkerId: number): Promise<LeaseRig> => {
       const { store: own, policy } = partsOf({ preferredWorkerId }, clock);
-      const options: LeaseRigOptions = { policy, instance: { ip }, horizonMs: 60_000, maxClockOffsetMs: 0 };
+      const options: LeaseRigOptions = { policy, instance: { ip }, leaseTtlMs: 60_000, maxClockOffsetMs: 0 };
       return new LeaseRig(clock, own, options).start();
     };
     const first = await rig('10.0.0.1', 7);

@@ -41,7 +41,7 @@ describe('a pool', () => {
   function make(n: number, by = clock): [LeaseRig, CountingStore] {
     const store = new CountingStore(server);
     const instance = { ip: `10.0.${n >> 8}.${n & 255}`, port: 8080 };
-    return [new LeaseRig(by, store, { policy: 'pool', instance, horizonMs: TTL }), store];
+    return [new LeaseRig(by, store, { policy: 'pool', instance, leaseTtlMs: TTL }), store];
   }
 
   it('keeps the worker IDs of all servers when the clock of one is hours ahead', async () => {

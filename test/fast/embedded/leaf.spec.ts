@@ -376,11 +376,11 @@ describe('The module of one mode', () => {
   });
 
   it('names the faults of its options', async () => {
-    const options = { ...snowflake(), horizonMs: 1 };
+    const options = { ...snowflake(), leaseTtlMs: 1 };
     await expect(create(RegistryModule.forRoot(options))).rejects.toMatchObject({
       code: 'LEAF_CONFIG_INVALID',
       message: expect.stringMatching(
-        /^The options of RegistryModule are invalid:\n.* instance is not an option.*\n.* horizonMs must/,
+        /^The options of RegistryModule are invalid:\n.* instance is not an option.*\n.* leaseTtlMs must/,
       ) as string,
     });
   });

@@ -163,7 +163,7 @@ const LEAF_FAULTS: [Untyped, ...string[]][] = [
   [{ database, snowflake: { reportMs: 0 } }, `snowflake.reportMs ${MILLISECONDS}, not 0`],
   [
     { database, snowflake: { registry: 'mysql', reportMs: 6000 } },
-    'snowflake.horizonMs (10000) must be at least twice the report interval (6000), so that the lease survives one failed report',
+    'snowflake.leaseTtlMs (10000) must be at least twice the report interval (6000), so that the lease survives one failed report',
   ],
   [{ database, signal: new AbortController() }, 'signal must be an AbortSignal, not an object'],
 ];
@@ -275,10 +275,10 @@ it.each<[Untyped, ...string[]]>([
     'registry must be an object such as { strategy: "database", … }, not "database"',
   ],
   [{ registry: { strategy: 'custom', store, policy: 'pool' }, instance: { ip: 'a' } }, 'instance.port is required'],
-  [
-    { registry: { strategy: 'custom', store, policy: 'fixed', remembers: true }, instance: INSTANCE, horizonMs: 5999 },
-    'horizonMs (5999) must be at least twice the report interval (3000), so that the lease survives one failed report',
-  ],
+  ...['leaseTtlMs', 'horizonMs'].map((name): [Untyped, string] => [
+    { registry: { strategy: 'custom', store, policy: 'fixed', remembers: true }, instance: INSTANCE, [name]: 5999 },
+    'leaseTtlMs (5999) must be at least twice the report interval (3000), so that the lease survives one failed report',
+  ]),
 ])('SnowflakeModule refuses %j', async (options, ...faults) => {
   const module = SnowflakeModule.forRoot(options as unknown as Parameters<typeof SnowflakeModule.forRoot>[0]);
   await expect(startWith(module)).rejects.toMatchObject(invalid('SnowflakeModule', ...faults));

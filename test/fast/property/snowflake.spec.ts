@@ -13,7 +13,7 @@ const RANGE_SIZE = 3;
 
 interface WalkOptions {
   readonly layout: BitLayout;
-  readonly horizonMs: number;
+  readonly leaseTtlMs: number;
   readonly maxBackwardsMs: number;
   readonly waitMs: number;
   readonly sequenceStart: number;
@@ -54,7 +54,7 @@ class Walk implements IssueWindow {
 
   async renew(): Promise<void> {
     const { clock, ids, cutOff } = this;
-    const ceiling = Math.max(ids.lastTimestamp, clock.now() + this.options.horizonMs);
+    const ceiling = Math.max(ids.lastTimestamp, clock.now() + this.options.leaseTtlMs);
     if (ceiling < this.ceiling) this.ceiling = ceiling;
     await Promise.resolve();
     if (!cutOff) this.record(ceiling);
@@ -79,14 +79,14 @@ class Walk implements IssueWindow {
     const workerId = terms.length % (options.layout.maxWorkerId + 1);
     // Above all that was issued as this worker before.
     const floor = Math.max(ids.lastTimestamp, clock.now());
-    this.record(floor + options.horizonMs);
+    this.record(floor + options.leaseTtlMs);
     this.term = { workerId, floor };
     terms.push(this.term);
   }
 
   private record(ceiling: number): void {
     this.ceiling = ceiling;
-    this.renewAfter = ceiling - this.options.horizonMs / 2;
+    this.renewAfter = ceiling - this.options.leaseTtlMs / 2;
   }
 
   private async apply(event: Event): Promise<void> {
@@ -201,7 +201,7 @@ const walk = fc.array(fc.oneof({ weight: 5, arbitrary: event }, { weight: 1, arb
 function options(layout: fc.Arbitrary<BitLayout>): fc.Arbitrary<WalkOptions> {
   return fc.record({
     layout,
-    horizonMs: fc.constantFrom(20, 200),
+    leaseTtlMs: fc.constantFrom(20, 200),
     maxBackwardsMs: fc.constantFrom(0, 5, 20),
     waitMs: fc.constantFrom(0, 5, 30),
     sequenceStart: fc.constantFrom(0, 1, 3, 1024),

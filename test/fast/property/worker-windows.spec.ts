@@ -108,7 +108,7 @@ class Walk {
   private add(server: number, clock: FakeClock): void {
     const store = new InMemoryWorkerStore(this.workers);
     const rig = new LeaseRig(clock, this.interleaved(store), {
-      ...{ policy: 'pool', instance: { port: server }, maxWorkerId: MAX_WORKER_ID, horizonMs: 12_000 },
+      ...{ policy: 'pool', instance: { port: server }, maxWorkerId: MAX_WORKER_ID, leaseTtlMs: 12_000 },
     });
     const windows = new WorkerWindows(rig.registry, { ip: '10.0.0.7', port: server }, clock, CLIENTS + 1);
     this.servers[server] = { clock, store, rig, windows };

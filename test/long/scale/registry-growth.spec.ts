@@ -6,7 +6,7 @@ const FEW = 6;
 const MANY = 60;
 
 async function started(servers: number, registry: FleetOptions['registry']): Promise<RegistryServers> {
-  const fleet = new RegistryServers({ servers, registry, horizonMs: TTL });
+  const fleet = new RegistryServers({ servers, registry, leaseTtlMs: TTL });
   await fleet.start();
   await fleet.run(MAINTAIN_MS);
   return fleet;
@@ -46,7 +46,7 @@ describe('the maintenance of a pool', () => {
     const [first, , other] = fleet.rigs as [LeaseRig, LeaseRig, LeaseRig];
     fleet.crash(first);
     fleet.crash(other);
-    // Nobody has watched these records for a horizon.
+    // Nobody has watched these records for the lease TTL.
     await fleet.run(TTL - MAINTAIN_MS);
     expect([await held(fleet, first), await held(fleet, other)]).toEqual([true, true]);
     await fleet.run(1.5 * TTL + 4 * MAINTAIN_MS);

@@ -14,7 +14,7 @@ export function sinceStart(timestamp: number): string {
 
 /** How often a server reports, how far ahead it reserves, and which clocks it accepts. */
 export interface Settings {
-  readonly horizonMs: number;
+  readonly leaseTtlMs: number;
   readonly reportMs: number;
   readonly maxClockOffsetMs: number;
 }

@@ -37,15 +37,15 @@ export function drawWorld(random: SeededRandom): Drawn {
   const hosts = isFlood ? 2 : 2 + random.below(random.pick([2, 2, 4]));
   const processes = !isFlood && random.chance(0.2) ? 2 : 1;
   const settings = isFlood ? Array.from({ length: hosts }, () => FLOODED) : drawSettings(random, strategy, hosts);
-  const { horizonMs, reportMs, maxClockOffsetMs } = longestOf(settings);
+  const { leaseTtlMs, reportMs, maxClockOffsetMs } = longestOf(settings);
   const limits = { ...LEASE_LIMITS, reportMs: Math.max(LEASE_LIMITS.reportMs, reportMs) };
-  const graceMs = (pool ? 3 * limits.reportMs : horizonMs) + limits.clockOffsetMs;
+  const graceMs = (pool ? 3 * limits.reportMs : leaseTtlMs) + limits.clockOffsetMs;
   const themes: Themes = isFlood
     ? { ...NO_THEMES, history: true, calm: true }
     : drawThemes(random, strategy, graceMs, java);
   const servers = hosts * processes;
   // Room for servers that crashed, or released under a clock that was ahead.
-  const needsRoom = horizonMs > 20 * REPORT_MS || themes.clocks || themes.forks;
+  const needsRoom = leaseTtlMs > 20 * REPORT_MS || themes.clocks || themes.forks;
   const clients = isFlood
     ? 24 + random.below(16)
     : pool && !themes.layouts && random.chance(0.8)
@@ -53,10 +53,11 @@ export function drawWorld(random: SeededRandom): Drawn {
       : 0;
   const mostWindows = isFlood || random.chance(0.5) ? clients : Math.ceil(clients / 2);
   const needed = servers + (needsRoom ? 2 * servers + 12 : random.below(3));
-  const waits = pool ? Math.min(horizonMs, 20 * reportMs) + POOL_MARGIN_MS : 2 * horizonMs + maxClockOffsetMs;
+  const waits = pool ? Math.min(leaseTtlMs, 20 * reportMs) + POOL_MARGIN_MS : 2 * leaseTtlMs + maxClockOffsetMs;
   const conditions: Conditions = {
     ...themes,
-    ...{ strategy, registry, settings, limits, horizonMs, reportMs, maxClockOffsetMs, hosts, processes, clients, java },
+    ...{ leaseTtlMs, reportMs, maxClockOffsetMs },
+    ...{ strategy, registry, settings, limits, hosts, processes, clients, java },
     // Windows get at most three quarters of a pool.
     poolSize: Math.max(needed + mostWindows, Math.ceil((mostWindows * 4) / 3)),
     mostWindows,
@@ -74,8 +75,8 @@ export function drawWorld(random: SeededRandom): Drawn {
 /** In most worlds those of all hosts are the same. */
 function drawSettings(random: SeededRandom, strategy: Strategy, hosts: number): Settings[] {
   const pool = strategy === 'pool';
-  const draw = (reportMs: number, fixedHorizonMs: number): Settings => ({
-    ...{ reportMs, horizonMs: pool ? Math.max(12_000, reportMs * random.pick([4, 20, 20, 200])) : fixedHorizonMs },
+  const draw = (reportMs: number, fixedTtlMs: number): Settings => ({
+    ...{ reportMs, leaseTtlMs: pool ? Math.max(12_000, reportMs * random.pick([4, 20, 20, 200])) : fixedTtlMs },
     maxClockOffsetMs: random.pick([1000, 5000]),
   });
   const one = draw(REPORT_MS, 10_000);
@@ -88,7 +89,7 @@ function drawSettings(random: SeededRandom, strategy: Strategy, hosts: number): 
 function longestOf(settings: readonly Settings[]): Settings {
   const longest = (name: keyof Settings): number => Math.max(...settings.map((each) => each[name]));
   return {
-    horizonMs: longest('horizonMs'),
+    leaseTtlMs: longest('leaseTtlMs'),
     reportMs: longest('reportMs'),
     maxClockOffsetMs: longest('maxClockOffsetMs'),
   };
@@ -99,7 +100,7 @@ function leastOffset(settings: readonly Settings[]): number {
 }
 
 /** With the shortest grace. */
-const FLOODED: Settings = { reportMs: REPORT_MS, horizonMs: 20 * REPORT_MS, maxClockOffsetMs: 1000 };
+const FLOODED: Settings = { reportMs: REPORT_MS, leaseTtlMs: 20 * REPORT_MS, maxClockOffsetMs: 1000 };
 
 const NO_THEMES: Themes = {
   ...{ clocks: false, history: false, disks: false, twins: false, layouts: false, forks: false },

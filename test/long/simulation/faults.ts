@@ -135,15 +135,15 @@ function drawClientFaults(random: SeededRandom, { clients, faultyMs, boundMs, ca
 }
 
 function drawFault(random: SeededRandom, conditions: Conditions, kind: FaultKind, at: number): Fault {
-  const { hosts, processes, longestMs, horizonMs, reportMs, timeoutMs, clocks, history, registry } = conditions;
+  const { hosts, processes, longestMs, leaseTtlMs, reportMs, timeoutMs, clocks, history, registry } = conditions;
   const place = { host: random.below(hosts), process: random.below(processes) };
-  const length = Math.min(longestMs, random.spread(10, 4 * Math.min(horizonMs, 60_000)));
+  const length = Math.min(longestMs, random.spread(10, 4 * Math.min(leaseTtlMs, 60_000)));
   let by = 0;
   let ms = Math.round(length);
   if (kind === 'clock step') by = stepLength(random, conditions);
   if (kind === 'clock drift') by = clocks && random.chance(0.3) ? random.spread(0.3, 3) - 1 : 0.0005 * sign(random);
   if (kind === 'pause inside a call') by = 1 + random.below(random.pick([3, 30]));
-  if (kind === 'late write') ms = Math.round(timeoutMs + random.spread(1, 3 * Math.min(horizonMs, 60_000)));
+  if (kind === 'late write') ms = Math.round(timeoutMs + random.spread(1, 3 * Math.min(leaseTtlMs, 60_000)));
   if (kind === 'late write' && registry === 'zookeeper') ms = Math.min(ms, timeoutMs + SESSION_MS);
   if (kind === 'failover') ms = Math.round(random.spread(1, 4 * reportMs));
   if (kind === 'disk lost') by = Math.round(random.spread(1, conditions.maxClockOffsetMs / 4)) * sign(random);
@@ -152,9 +152,11 @@ function drawFault(random: SeededRandom, conditions: Conditions, kind: FaultKind
   return { kind, at: Math.round(at), ...place, ms, by };
 }
 
-function stepLength(random: SeededRandom, { clocks, maxClockOffsetMs, horizonMs }: Conditions): number {
+function stepLength(random: SeededRandom, { clocks, maxClockOffsetMs, leaseTtlMs }: Conditions): number {
   if (!clocks) return Math.round(random.spread(1, maxClockOffsetMs / 8)) * sign(random);
-  const length = random.chance(0.3) ? random.spread(1, 20) : random.spread(20, random.pick([2 * horizonMs, 24 * HOUR]));
+  const length = random.chance(0.3)
+    ? random.spread(1, 20)
+    : random.spread(20, random.pick([2 * leaseTtlMs, 24 * HOUR]));
   return Math.round(length) * sign(random);
 }
 

@@ -48,12 +48,12 @@ export class Liveness {
    */
   checkAbandoned(writtenAt: ReadonlyMap<number, number>): void {
     const { conditions, scheduler, server, places, ledger } = this.world;
-    const { strategy, history, horizonMs, reportMs, timeoutMs, faultyMs } = conditions;
+    const { strategy, history, leaseTtlMs, reportMs, timeoutMs, faultyMs } = conditions;
     const running = places.flatMap(({ process }) => (process?.alive === true ? [process.startedAt] : []));
     if (strategy !== 'pool' || history || running.length === 0) return;
     const calmSince = Math.max(faultyMs, Math.min(...running), ...places.map(({ touchedUntil }) => touchedUntil));
-    // Half a horizon until the turn is overdue, a quarter until a server looks, a horizon, and a quarter again.
-    const longestMs = 2.5 * horizonMs + 6 * reportMs + 2 * timeoutMs;
+    // Half the lease TTL until the turn is overdue, a quarter until a server looks, the lease TTL, and a quarter again.
+    const longestMs = 2.5 * leaseTtlMs + 6 * reportMs + 2 * timeoutMs;
     for (const { workerId, record } of server.list()) {
       const ms = scheduler.now - Math.max(calmSince, writtenAt.get(workerId) ?? 0);
       if (record.free || windowOf(record) !== undefined || ms <= longestMs) continue;
@@ -82,7 +82,7 @@ export class Liveness {
     if (record?.leaseId !== leaseId) return;
     const issued = Math.max(discarded, ledger.highestOf(name, issuer.workerId));
     const least = Math.max(issuer.floor, ledger.replacedBy(name, issuer.workerId));
-    const most = Math.max(issued, least, place.clock.shown + conditions.horizonMs);
+    const most = Math.max(issued, least, place.clock.shown + conditions.leaseTtlMs);
     // A node of the Java service has an odd ceiling while its worker is held.
     if (record.ceiling <= most + 1) return;
     ledger.breach(
@@ -119,7 +119,7 @@ export class Liveness {
     // The floor was written while no other server was up to compare clocks with.
     if (process?.issuer === undefined && clock.shown - conditions.boundMs <= floor) return true;
     // It has issued or reserved times in the future.
-    const reserved = conditions.horizonMs + conditions.maxClockOffsetMs;
+    const reserved = conditions.leaseTtlMs + conditions.maxClockOffsetMs;
     // Without a refusal, at the end of a world: what counts is whether it may have refused when it was asked last.
     const shown = refusal === undefined ? clock.shown - (scheduler.now - askedAt) : clock.shown;
     if (machine.ahead > 0 && shown <= machine.ahead + reserved) return true;

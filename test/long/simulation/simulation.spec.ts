@@ -24,7 +24,7 @@ describe('The lease, the generator and the registry in a simulated world', () =>
 
   it.each([
     [8817, 'a process is copied after its acquisition was sent, and both copies read it back'],
-    [13130, 'a server with another layout, and with a longer horizon, is refused'],
+    [13130, 'a server with another layout, and with a longer lease TTL, is refused'],
     [13801, 'a process is cloned, and the registry loses what one of the two has written since'],
     [3037, 'a write could reach ZooKeeper only after the session of its sender has expired'],
     [4043, 'the document is deleted, and no holder is left that writes it again'],

@@ -233,19 +233,19 @@ export class SimulationWorld implements Surroundings, WriteListener, WorldParts 
     else if (free && before?.record.write === write && !before.record.free) {
       const age = scheduler.now - (this.workerWrites.get(after.workerId) ?? 0);
       const what = `${writer.name} frees worker ${after.workerId}, which ${leaseId} wrote ${Math.round(age)} ms ago`;
-      if (age < this.horizonInUse() * 0.9) ledger.breach('reclaim', what);
+      if (age < this.leaseTtlInUse() * 0.9) ledger.breach('reclaim', what);
     }
     if (lossAt !== undefined && (leaseWrites.get(writer.name) ?? Infinity) < lossAt && isOwn) this.tally.reregistered++;
     if (isOwn) leaseWrites.set(writer.name, scheduler.now);
     this.workerWrites.set(after.workerId, scheduler.now);
   }
 
-  /** R12: the longest horizon of the servers that have held a worker. One that is refused records none. */
-  private horizonInUse(): number {
+  /** R12: the longest lease TTL of the servers that have held a worker. One that is refused records none. */
+  private leaseTtlInUse(): number {
     const { places, leaseWrites, conditions } = this;
     const joined = places.filter(({ processes }) => processes.some(({ name }) => leaseWrites.has(name)));
-    const least = Math.min(...conditions.settings.map(({ horizonMs }) => horizonMs));
-    return Math.max(least, ...joined.map(({ settings }) => settings.horizonMs));
+    const least = Math.min(...conditions.settings.map(({ leaseTtlMs }) => leaseTtlMs));
+    return Math.max(least, ...joined.map(({ settings }) => settings.leaseTtlMs));
   }
 
   /** Notes, when a floor is written, which holders have not registered again, and whose clocks are apart. */

@@ -11,7 +11,7 @@ import { until } from '../../support/until';
 const UNREACHABLE = { code: 'LEAF_REGISTRY_UNREACHABLE' };
 /** Above the limits of all endpoints together, on a busy machine. */
 const BOUND_MS = 20_000;
-const HORIZON_MS = 3_600_000;
+const LEASE_TTL_MS = 3_600_000;
 
 let stores: WorkerStore[];
 let clock: FakeClock;
@@ -34,7 +34,7 @@ function open(access: EtcdAccess): WorkerStore {
 
 /** One server on a pool of three worker IDs. */
 function rig(endpoints: string, ip: string): LeaseRig {
-  const options: LeaseRigOptions = { policy: 'pool', instance: { ip }, horizonMs: HORIZON_MS, maxWorkerId: 2 };
+  const options: LeaseRigOptions = { policy: 'pool', instance: { ip }, leaseTtlMs: LEASE_TTL_MS, maxWorkerId: 2 };
   return new LeaseRig(clock, open({ endpoints }), { ...options, maxClockOffsetMs: 0 });
 }
 
@@ -82,7 +82,7 @@ describe('a cluster of three', () => {
     expect(server.failures).toEqual([expect.objectContaining(UNREACHABLE)]);
     expect(server.lease.ceiling).toBe(ceiling);
     expect(server.ids.tryNext()).toBeDefined();
-    await clock.advance(HORIZON_MS);
+    await clock.advance(LEASE_TTL_MS);
     expect(server.ids.tryNext()).toBeUndefined();
 
     await second.resume();
@@ -113,7 +113,7 @@ describe('a member whose answers are lost', () => {
     await clock.advance(REPORT_MS);
     await bounded(holder.report());
     expect([holder.failures, holder.losses]).toEqual([[], []]);
-    expect(holder.lease.ceiling).toBe(clock.now() + HORIZON_MS);
+    expect(holder.lease.ceiling).toBe(clock.now() + LEASE_TTL_MS);
   });
 
   it('has executed the acquisition, which takes one worker ID', async () => {

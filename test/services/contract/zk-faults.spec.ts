@@ -138,7 +138,7 @@ describe('servers on a ZooKeeper that was emptied', () => {
   const pooled = (ip: string): LeaseRig => {
     const store = zkStore(open(), PLAIN, {}, clock);
     const instance = { ip, port: 8080 };
-    return new LeaseRig(clock, store, { policy: 'pool', instance, horizonMs: 3_600_000, maxWorkerId: 1 });
+    return new LeaseRig(clock, store, { policy: 'pool', instance, leaseTtlMs: 3_600_000, maxWorkerId: 1 });
   };
 
   it('keep their workers of a pool: a newcomer waits until they have registered again', async () => {

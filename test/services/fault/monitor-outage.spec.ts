@@ -135,7 +135,7 @@ describe('the monitor while the database is away', () => {
 
   it('answers in time while the registry does not, with the servers it knew', async () => {
     // Longer than this test takes: with its time used up, it would not be degraded but down.
-    const server = await start({ LEAF_SNOWFLAKE_HORIZON_MS: '120000' });
+    const server = await start({ LEAF_SNOWFLAKE_LEASE_TTL_MS: '120000' });
     const view = (): Promise<SnowflakeView> => json(server.port, '/api/monitor/snowflake');
     expect((await view()).worker?.peers).toHaveLength(1);
     proxy.blackhole();

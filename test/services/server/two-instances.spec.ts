@@ -2,7 +2,7 @@ import { parseDatabaseUrl } from '@leaf-ids/persistence';
 import { connect } from '../../support/contract/sql-stores';
 import { call, json, text } from '../../support/http/http';
 import { type MariadbServer, startMariadb } from '../../support/servers/mariadb';
-import { ready, SHORT_HORIZON } from '../../support/servers/readiness';
+import { ready, SHORT_LEASE } from '../../support/servers/readiness';
 import { settle } from '../../support/servers/server-registries';
 import { startTestServer, type TestServer } from '../../support/servers/server';
 import { until } from '../../support/until';
@@ -24,7 +24,7 @@ describe('two servers in one process, on one registry', () => {
         await startTestServer({
           LEAF_DATABASE_URL: url,
           LEAF_SNOWFLAKE_REGISTRY: 'mysql',
-          ...SHORT_HORIZON,
+          ...SHORT_LEASE,
           LEAF_ADVERTISE_HOST: '10.0.0.7',
           LEAF_ADVERTISE_PORT: String(port),
         }),

@@ -93,7 +93,7 @@ function extending(world: WorkerWorld): void {
     for (let i = 0; i < 5; i++) {
       await world.clock.advance(3000);
       expect(await process.extend()).toBe(true);
-      expect(process.claim.ceiling).toBe(world.clock.now() + world.horizon);
+      expect(process.claim.ceiling).toBe(world.clock.now() + world.leaseTtlMs);
       expect(await process.recorded()).toBeGreaterThanOrEqual(process.claim.ceiling);
     }
   });
@@ -174,7 +174,7 @@ function history(world: WorkerWorld, harness: WorkerRegistryHarness): void {
 
   it('lets a holder whose ceiling has passed acquire another worker', async () => {
     const late = await world.started(0);
-    await world.clock.advance(world.horizon);
+    await world.clock.advance(world.leaseTtlMs);
     await harness.reset();
     expect(await late.extend()).toBe(false);
     const { workerId, ceiling } = late.claim;
@@ -247,7 +247,7 @@ function fixedRecords(world: WorkerWorld, { remove }: WorkerRegistryHarness): vo
     const removed = world.clock.now();
     const next = await world.started(1);
     expect(next.claim.workerId).toBe(first.claim.workerId);
-    expect(next.claim.floor).toBeGreaterThanOrEqual(removed + world.horizon + CLOCK_OFFSET_MS);
+    expect(next.claim.floor).toBeGreaterThanOrEqual(removed + world.leaseTtlMs + CLOCK_OFFSET_MS);
     await expect(first.extend()).rejects.toMatchObject(LOST);
   });
 }
@@ -263,10 +263,10 @@ export async function raceForAll(world: WorkerWorld, racers: number): Promise<vo
 function pooledRecords(world: WorkerWorld): void {
   it('gives every one that races a worker, and refuses the next', () => raceForAll(world, RACERS));
 
-  it('frees a record that has not changed for a horizon, and lets a late holder take it back', async () => {
+  it('frees a record that has not changed for the lease TTL, and lets a late holder take it back', async () => {
     const [late, other] = [await world.started(0), await world.started(1)];
     await other.registry.maintain();
-    await world.clock.advance(world.horizon);
+    await world.clock.advance(world.leaseTtlMs);
     await other.extend();
     await other.registry.maintain();
     const records = await other.store.list();
@@ -279,7 +279,7 @@ function pooledRecords(world: WorkerWorld): void {
   it('gives a freed record to a newcomer, and the late holder loses it', async () => {
     const [late, other] = [await world.started(0, { maxWorkerId: 1 }), await world.started(1, { maxWorkerId: 1 })];
     await other.registry.maintain();
-    await world.clock.advance(world.horizon + 1);
+    await world.clock.advance(world.leaseTtlMs + 1);
     await other.extend();
     await other.registry.maintain();
     const next = await world.started(2, { maxWorkerId: 1 });

@@ -17,7 +17,7 @@ import { SeededRandom } from '../seeded-random';
 export const REPORT_MS = 3000;
 export const FIXED_GRACE_MS = 15_000;
 export const POOL_GRACE_MS = 14_000;
-const HORIZONS = { fixed: 10_000, pool: 3_600_000 };
+const LEASE_TTLS = { fixed: 10_000, pool: 3_600_000 };
 
 export interface LeaseRigOptions extends Partial<WorkerRegistryOptions> {
   readonly policy?: 'fixed' | 'pool' | WorkerPolicy;
@@ -58,7 +58,7 @@ export class LeaseRig {
         ...(file && { file }),
       },
       {
-        ...{ name, horizonMs: HORIZONS[name], reportMs: REPORT_MS, maxClockOffsetMs: 5000 },
+        ...{ name, leaseTtlMs: LEASE_TTLS[name], reportMs: REPORT_MS, maxClockOffsetMs: 5000 },
         ...{ layout: defaultLayout().fingerprint, maxWorkerId: 1023, remembers: false, ...options },
       },
     );

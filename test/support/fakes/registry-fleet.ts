@@ -14,7 +14,7 @@ export const MAINTAIN_MS = 120_000;
 export interface FleetOptions {
   readonly servers: number;
   readonly registry: 'zk_recycle' | 'zk_normal' | 'database';
-  readonly horizonMs?: number;
+  readonly leaseTtlMs?: number;
 }
 
 interface Member {
@@ -48,11 +48,11 @@ export class RegistryServers {
   /** Starts one more server. */
   async startOne(): Promise<void> {
     const number = this.members.length;
-    const { registry, horizonMs } = this.options;
+    const { registry, leaseTtlMs } = this.options;
     const instance = { ip: `10.0.${number >> 8}.${number & 255}`, port: 8080 };
     const store = this.connect(`http://${formatInstance(instance)}`);
     const policy = registry === 'zk_normal' ? 'fixed' : 'pool';
-    const options = { policy, instance, ...(horizonMs !== undefined && { horizonMs }) } as const;
+    const options = { policy, instance, ...(leaseTtlMs !== undefined && { leaseTtlMs }) } as const;
     const rig = await new LeaseRig(this.clock, store, options).start();
     await rig.registry.maintain(MAINTAIN_MS);
     this.members.push({ rig, number });

@@ -2,7 +2,7 @@ import { call } from '../http/http';
 import { until } from '../until';
 
 /** A start after a kill waits for the reserved time. */
-export const SHORT_HORIZON = { LEAF_SNOWFLAKE_REPORT_MS: '200', LEAF_SNOWFLAKE_HORIZON_MS: '6000' };
+export const SHORT_LEASE = { LEAF_SNOWFLAKE_REPORT_MS: '200', LEAF_SNOWFLAKE_LEASE_TTL_MS: '6000' };
 
 /** For a wait in a registry that is young, or for time that is reserved, on a busy machine. */
 const LIMIT_MS = 60_000;

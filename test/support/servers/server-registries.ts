@@ -132,7 +132,7 @@ export async function settle(options: RegistryOptions): Promise<void> {
   const memory = {
     strategy: options.strategy,
     layout,
-    horizonMs: 0,
+    leaseTtlMs: 0,
     continues: false,
     graceMs: () => 0,
     clockOffsetMs: 5000,

@@ -44,8 +44,8 @@ export class WorkerProcess {
     overrides: Partial<WorkerRegistryOptions>,
   ) {
     this.exclusive = exclusive;
-    const horizonMs = horizonOf(exclusive);
-    const options = { name: 'test', horizonMs, reportMs: REPORT_MS, maxClockOffsetMs: 0, layout: '41,10,12' };
+    const leaseTtlMs = leaseTtlOf(exclusive);
+    const options = { name: 'test', leaseTtlMs, reportMs: REPORT_MS, maxClockOffsetMs: 0, layout: '41,10,12' };
     const policy = exclusive ? new FixedPolicy() : new PoolPolicy();
     const random = (below: number): number => (numbers = (numbers * 48_271) % 2_147_483_647) % below;
     this.registry = new WorkerRegistry(
@@ -66,7 +66,7 @@ export class WorkerProcess {
 
   /** Reports at the current time. */
   extend(): Promise<boolean> {
-    return this.claim.extend(this.clock.now() + this.registry.options.horizonMs);
+    return this.claim.extend(this.clock.now() + this.registry.options.leaseTtlMs);
   }
 
   /** The ceiling in its record; undefined if the record is gone. */
@@ -78,12 +78,12 @@ export class WorkerProcess {
 /** The processes of one test, on one clock. */
 export class WorkerWorld {
   clock = new FakeClock();
-  readonly horizon: number;
+  readonly leaseTtlMs: number;
   readonly grace: number;
   private stores: WorkerStore[] = [];
 
   constructor(private readonly harness: WorkerRegistryHarness) {
-    this.horizon = horizonOf(harness.exclusive);
+    this.leaseTtlMs = leaseTtlOf(harness.exclusive);
     this.grace = graceOf(harness.exclusive);
   }
 
@@ -134,11 +134,11 @@ export class WorkerWorld {
   }
 }
 
-function horizonOf(exclusive: boolean): number {
+function leaseTtlOf(exclusive: boolean): number {
   return exclusive ? 10_000 : 3_600_000;
 }
 
 /** How long newcomers wait in a new registry, in milliseconds. */
 function graceOf(exclusive: boolean): number {
-  return (exclusive ? horizonOf(true) : 3 * REPORT_MS) + CLOCK_OFFSET_MS;
+  return (exclusive ? leaseTtlOf(true) : 3 * REPORT_MS) + CLOCK_OFFSET_MS;
 }

@@ -1,6 +1,7 @@
 import { isIP } from 'node:net';
 import { isLoopback } from '@leaf-ids/core/internal';
 import { parseDatabaseUrl } from '@leaf-ids/persistence';
+import { policyOf } from '@leaf-ids/registry';
 import { isWildcard } from './resolved';
 import { ANY } from './tokens';
 import type { Resolved } from './variables';
@@ -9,6 +10,7 @@ import type { Resolved } from './variables';
 export function contradictions(values: Resolved, env: NodeJS.ProcessEnv): string[] {
   return [
     ...modeFaults(values),
+    ...leaseTtlFaults(values),
     ...localWorkerFaults(values),
     ...portFaults(values),
     ...shardFaults(values, env),
@@ -25,6 +27,12 @@ function modeFaults(values: Resolved): string[] {
   return values.LEAF_SEGMENT_ENABLED || values.LEAF_SNOWFLAKE_ENABLED
     ? []
     : ['LEAF_SEGMENT_ENABLED and LEAF_SNOWFLAKE_ENABLED are both false: switch at least one on'];
+}
+
+function leaseTtlFaults({ LEAF_SNOWFLAKE_REGISTRY: registry, LEAF_SNOWFLAKE_LEASE_TTL_MS: ttlMs }: Resolved): string[] {
+  const [low, high] = policyOf(registry) === 'pool' ? [10_000, 86_400_000] : [1000, 3_600_000];
+  if (ttlMs >= low && ttlMs <= high) return [];
+  return [`LEAF_SNOWFLAKE_LEASE_TTL_MS must be from ${low} to ${high} with the registry ${registry}, not ${ttlMs}`];
 }
 
 /**

@@ -11,7 +11,7 @@ function snowflakeOf(env: NodeJS.ProcessEnv): unknown {
 
 describe('the settings of the registry', () => {
   it('etcd are endpoints, credentials and certificates', () => {
-    const lease = { reportMs: 3000, horizonMs: 3_600_000 };
+    const lease = { reportMs: 3000, leaseTtlMs: 3_600_000 };
     expect(snowflakeOf(ETCD)).toMatchObject({
       ...{ ...lease, registry: { strategy: 'etcd', etcd: { endpoints: 'https://e1:2379,https://e2' }, name: 'leaf' } },
     });
@@ -23,18 +23,29 @@ describe('the settings of the registry', () => {
 
   it('kubernetes are those of the pod, with a lease of their own', () => {
     expect(snowflakeOf(KUBERNETES)).toMatchObject({
-      ...{ reportMs: 10_000, horizonMs: 60_000 },
+      ...{ reportMs: 10_000, leaseTtlMs: 60_000 },
       registry: { strategy: 'kubernetes', kubernetes: { server: 'https://10.96.0.1:443' }, name: 'leaf' },
     });
     const more = { KUBERNETES_SERVICE_HOST: 'fd00::1', KUBERNETES_SERVICE_PORT: '6443', LEAF_KUBERNETES_DIR: '/etc/k' };
     const times = { LEAF_SNOWFLAKE_REPORT_MS: '1000', LEAF_SNOWFLAKE_LEASE_TTL_MS: '20000' };
     expect(snowflakeOf({ ...KUBERNETES, ...more, ...times, LEAF_KUBERNETES_POD_INDEX: '2' })).toMatchObject({
-      ...{ reportMs: 1000, horizonMs: 20_000 },
+      ...{ reportMs: 1000, leaseTtlMs: 20_000 },
       registry: { kubernetes: { server: 'https://[fd00::1]:6443', directory: '/etc/k' }, preferredWorkerId: 2 },
     });
     expect(snowflakeOf({ ...KUBERNETES, LEAF_KUBERNETES_POD_INDEX: '' })).not.toHaveProperty(
       'registry.preferredWorkerId',
     );
+  });
+
+  it.each([
+    [ETCD, 10_000, 86_400_000],
+    [KUBERNETES, 20_000, 86_400_000],
+    [{ ...MYSQL, LEAF_SNOWFLAKE_REPORT_MS: '100' }, 5100, 3_600_000],
+    [{ LEAF_SNOWFLAKE_REGISTRY: 'local', LEAF_SNOWFLAKE_REPORT_MS: '100' }, 1000, 3_600_000],
+  ])('bound the lease TTL, here by its earlier name, as the registry needs: %j', (env, low, high) => {
+    const withTtl = (ttl: number): unknown => snowflakeOf({ ...env, LEAF_SNOWFLAKE_HORIZON_MS: String(ttl) });
+    for (const leaseTtlMs of [low, high]) expect(withTtl(leaseTtlMs)).toMatchObject({ leaseTtlMs });
+    for (const beyond of [low - 1, high + 1]) expect(() => withTtl(beyond)).toThrow(/_LEASE_TTL_MS .*must be/);
   });
 
   it.each([
@@ -57,7 +68,8 @@ describe('the settings of the registry', () => {
     [{ ...KUBERNETES, LEAF_SNOWFLAKE_REPORT_MS: '10001' }, 'LEAF_SNOWFLAKE_REPORT_MS (10001) must be at most 10000'],
     [{ ...ETCD, LEAF_SNOWFLAKE_REPORT_MS: '60000' }, 'LEAF_SNOWFLAKE_REPORT_MS (60000) must be at most 3000'],
     [{ ...ETCD, LEAF_SNOWFLAKE_MAX_CLOCK_OFFSET_MS: '60000' }, 'OFFSET_MS (60000) must be at most 5000'],
-    [{ ...MYSQL, LEAF_SNOWFLAKE_HORIZON_MS: '6000' }, 'LEAF_SNOWFLAKE_HORIZON_MS (6000) must be at least 8000'],
+    [{ ...MYSQL, LEAF_SNOWFLAKE_LEASE_TTL_MS: '6000' }, 'LEAF_SNOWFLAKE_LEASE_TTL_MS (6000) must be at least 8000'],
+    [{ ...ETCD, LEAF_SNOWFLAKE_HORIZON_MS: '20000', LEAF_SNOWFLAKE_LEASE_TTL_MS: '30000' }, 'different values'],
     [{ ...KUBERNETES, LEAF_NAME: 'A_b' }, 'LEAF_NAME must be 1 to 63 lower-case letters, digits or "-"'],
     [{ LEAF_SNOWFLAKE_BITS: '41,11,12' }, 'LEAF_SNOWFLAKE_BITS and LEAF_SNOWFLAKE_EPOCH cannot be used: Invalid bit'],
     [

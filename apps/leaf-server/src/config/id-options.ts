@@ -5,7 +5,6 @@ import { leafRule } from '@leaf-ids/id/internal';
 import { FIRST_TAG } from '@leaf-ids/persistence';
 import { registryFromSettings, type RegistryOptions, type RegistrySettings } from '@leaf-ids/registry';
 import { variablesOf } from './option-variables';
-import { horizonName } from './resolved';
 import type { Resolved } from './variables';
 
 /** A mode that is omitted is disabled. */
@@ -23,10 +22,8 @@ export function idsOf(values: Resolved): IdOptions {
 }
 
 /** The faults of the options by the rules of the libraries, under the names of variables. */
-export function optionFaults(ids: IdOptions, values: Resolved): string[] {
-  const nameOf = (path: string): string =>
-    path === 'snowflake.horizonMs' ? horizonName(values) : (variablesOf(path) ?? path);
-  return leafRule(ids, '').map(({ path, fault }) => `${nameOf(path)} ${fault}`);
+export function optionFaults(ids: IdOptions): string[] {
+  return leafRule(ids, '').map(({ path, fault }) => `${variablesOf(path) ?? path} ${fault}`);
 }
 
 function segmentOf(values: Resolved): SegmentModuleOptions {
@@ -56,7 +53,7 @@ function snowflakeOf(values: Resolved): SnowflakeModuleOptions {
     instance: { ip: values.LEAF_ADVERTISE_HOST, port: values.LEAF_ADVERTISE_PORT },
     layout: { timeBits, workerBits, sequenceBits, epoch: values.LEAF_SNOWFLAKE_EPOCH },
     reportMs: values.LEAF_SNOWFLAKE_REPORT_MS,
-    horizonMs: values[horizonName(values)],
+    leaseTtlMs: values.LEAF_SNOWFLAKE_LEASE_TTL_MS,
     maxClockOffsetMs: values.LEAF_SNOWFLAKE_MAX_CLOCK_OFFSET_MS,
     maxBackwardsMs: values.LEAF_SNOWFLAKE_MAX_BACKWARDS_MS,
     sequenceStart: values.LEAF_SNOWFLAKE_SEQUENCE_START,

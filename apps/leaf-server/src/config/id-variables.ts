@@ -113,16 +113,12 @@ export const ID_VARIABLES = {
     `interval of the reports to the worker registry, in ms; default: ${DEFAULT_LEASES.pool.reportMs}, with kubernetes ${leaseOf('kubernetes').reportMs}; at most that where servers share the registry`,
     { option: 'snowflake.reportMs' },
   ),
-  LEAF_SNOWFLAKE_HORIZON_MS: variable(
-    DEFAULT_LEASES.fixed.horizonMs,
-    integer(1000, 3_600_000),
-    'local, mysql, zk_normal: how far ahead time is reserved, in ms; a start after a crash waits up to this long',
-  ),
+  // Its bounds depend on the registry: `contradictions` checks them.
   LEAF_SNOWFLAKE_LEASE_TTL_MS: variable(
     null,
-    integer(10_000, DAY_MS),
-    `database, zk_recycle, etcd, kubernetes: how far ahead time is reserved, and time after which an unused worker ID can be reassigned, in ms; default: ${DEFAULT_LEASES.pool.horizonMs}, with kubernetes ${leaseOf('kubernetes').horizonMs}`,
-    { option: 'snowflake.horizonMs' },
+    integer(0, Number.MAX_SAFE_INTEGER),
+    `lease TTL: how far ahead time is reserved, in ms; local, mysql, zk_normal: a start after a crash waits up to this long; database, zk_recycle, etcd, kubernetes: time after which an unused worker ID can be reassigned; default: ${DEFAULT_LEASES.fixed.leaseTtlMs}, with database, zk_recycle and etcd ${DEFAULT_LEASES.pool.leaseTtlMs}, with kubernetes ${leaseOf('kubernetes').leaseTtlMs}`,
+    { option: 'snowflake.leaseTtlMs', formerly: ['LEAF_SNOWFLAKE_HORIZON_MS'] },
   ),
   LEAF_SNOWFLAKE_MAX_CLOCK_OFFSET_MS: variable(
     SNOWFLAKE.maxClockOffsetMs,

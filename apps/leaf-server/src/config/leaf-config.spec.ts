@@ -38,7 +38,7 @@ describe('loadConfig', () => {
       layout: { timeBits: 41, workerBits: 10, sequenceBits: 12, epoch: 1_288_834_974_657 },
       instance: { port: 8080 },
       reportMs: 3000,
-      horizonMs: 3_600_000,
+      leaseTtlMs: 3_600_000,
       maxBackwardsMs: 5,
     });
   });
@@ -154,7 +154,7 @@ describe('loadConfig', () => {
     });
     const recycle = loadConfig({ ...zookeeper, LEAF_SNOWFLAKE_REGISTRY: 'zk_recycle' }).ids.snowflake;
     expect(recycle?.registry).toEqual({ strategy: 'zk_recycle', ...expected });
-    expect(recycle?.horizonMs).toBe(3_600_000);
+    expect(recycle?.leaseTtlMs).toBe(3_600_000);
     expect(fault({ LEAF_SNOWFLAKE_REGISTRY: 'zk_recycle' })).toContain('LEAF_ZOOKEEPER');
     expect(fault({ ...zookeeper, LEAF_ZOOKEEPER_AUTH: 'plain:secret' })).not.toContain('secret');
     expect(fault({ LEAF_ZOOKEEPER: 'zk:0' })).toContain('LEAF_ZOOKEEPER has an invalid host "zk:0"; use host:port');
@@ -247,7 +247,6 @@ describe('loadConfig', () => {
     ['LEAF_SNOWFLAKE_BITS', '41,11,12'],
     ['LEAF_SNOWFLAKE_BITS', '20,10,12'],
     ['LEAF_SNOWFLAKE_EPOCH', '-5'],
-    ['LEAF_SNOWFLAKE_HORIZON_MS', '999'],
     ['LEAF_LOCAL_WORKERS', ''.padEnd(3)],
     ['LEAF_LOCAL_WORKERS', '{}'],
     ['LEAF_LOCAL_WORKERS', '[]'],
@@ -264,12 +263,12 @@ describe('loadConfig', () => {
   it('takes worker IDs from the pool of a database that servers share, unless told otherwise', () => {
     const shared = { LEAF_DATABASE_URL: 'mysql://leaf@db/leaf' };
     const pool = { strategy: 'database', url: 'mysql://leaf@db/leaf', migrate: true, accept: [] };
-    expect(loadConfig(shared).ids.snowflake).toMatchObject({ registry: pool, horizonMs: 3_600_000 });
+    expect(loadConfig(shared).ids.snowflake).toMatchObject({ registry: pool, leaseTtlMs: 3_600_000 });
     expect(loadConfig({ ...shared, LEAF_SNOWFLAKE_REGISTRY: 'mysql_recycle' }).ids.snowflake?.registry).toEqual(pool);
     expect(loadConfig({ LEAF_DATABASE_URL: 'sqlite:/a' }).ids.snowflake?.registry.strategy).toBe('database');
     expect(fault({ ...shared, LEAF_SNOWFLAKE_REGISTRY: 'local' })).toContain('LEAF_LOCAL_WORKERS');
     for (const LEAF_LOCAL_WORKERS of ['{"*":0}', '{"10.0.0.7:8080":1}']) {
-      expect(fault({ LEAF_LOCAL_WORKERS, LEAF_SNOWFLAKE_HORIZON_MS: '5999' })).toContain('at least twice');
+      expect(fault({ LEAF_LOCAL_WORKERS, LEAF_SNOWFLAKE_LEASE_TTL_MS: '5999' })).toContain('at least twice');
       expect(loadConfig({ ...shared, LEAF_LOCAL_WORKERS }).ids.snowflake).toBeDefined();
     }
     expect(loadConfig({ ...shared, LEAF_SNOWFLAKE_ENABLED: 'false' }).ids.segment).toBeDefined();

@@ -157,7 +157,7 @@ export function loadConfig(
   refuse(faults, notices);
   const values = withDerivedDefaults(given, env, terminal, addresses);
   const ids = idsOf(values);
-  refuse([...contradictions(values, env), ...optionFaults(ids, values)], notices);
+  refuse([...contradictions(values, env), ...optionFaults(ids)], notices);
   const warnings = [...notices, ...unreachableHost(values, env), ...unknownVariables(env)];
   return { ...resolveConfig(values, warnings), ids, files };
 }

@@ -1,6 +1,6 @@
 import { join, resolve } from 'node:path';
 import { firstAddress, type HostAddresses } from '@leaf-ids/core/internal';
-import { leaseOf, policyOf } from '@leaf-ids/registry';
+import { leaseOf } from '@leaf-ids/registry';
 import type { DerivedDefaults, Resolved } from './variables';
 
 /** @param values of the variables that are set, or have a default of their own */
@@ -25,7 +25,7 @@ export function withDerivedDefaults(
     LEAF_LOG_FORMAT: terminal ? 'pretty' : 'json',
     LEAF_SNOWFLAKE_REGISTRY: registry,
     LEAF_SNOWFLAKE_REPORT_MS: lease.reportMs,
-    LEAF_SNOWFLAKE_LEASE_TTL_MS: lease.horizonMs,
+    LEAF_SNOWFLAKE_LEASE_TTL_MS: lease.leaseTtlMs,
   };
   return { ...derived, ...values } as Resolved;
 }
@@ -48,11 +48,4 @@ function anyAddress(addresses: HostAddresses): string {
 /** Whether a server with this `LEAF_HOST` listens on all addresses of its host. */
 export function isWildcard(host: string): boolean {
   return host === '::' || host === '0.0.0.0';
-}
-
-type HorizonName = 'LEAF_SNOWFLAKE_LEASE_TTL_MS' | 'LEAF_SNOWFLAKE_HORIZON_MS';
-
-/** The variable that sets how far ahead time is reserved. */
-export function horizonName({ LEAF_SNOWFLAKE_REGISTRY: registry }: Resolved): HorizonName {
-  return policyOf(registry) === 'pool' ? 'LEAF_SNOWFLAKE_LEASE_TTL_MS' : 'LEAF_SNOWFLAKE_HORIZON_MS';
 }

@@ -21,11 +21,11 @@ export async function startFromFile(context: AcquisitionContext, error: LeafErro
     throw noStandIn(error, parts.file?.path ?? '', problem ?? '');
   }
   const floor = Math.max(found.ceiling, holder.newest());
-  if (await untilPassed(context, floor, options.horizonMs)) return undefined;
+  if (await untilPassed(context, floor, options.leaseTtlMs)) return undefined;
   const { registryId: id, generation, origin, began } = found;
   const claim = new WorkerClaim(claims, holder, {
     ...{ workerId: found.workerId, floor, before: found, stored: undefined },
-    ceiling: Math.max(floor, parts.clock.now() + options.horizonMs),
+    ceiling: Math.max(floor, parts.clock.now() + options.leaseTtlMs),
     registry: { id, generation, origin, began },
   });
   claim.degradedReason = error.message;

@@ -40,8 +40,8 @@ export interface RegistryDocument {
    */
   readonly floor: number | undefined;
   /**
-   * Longest horizon of all servers that have read this document, in milliseconds: a holder may have reserved so much
-   * time ahead. Undefined after a write by a version of Leaf that does not know it.
+   * Longest lease TTL of all servers that have read this document, in milliseconds, under its stored name. Undefined
+   * after a write by a version of Leaf that does not know it.
    */
   readonly horizonMs?: number | undefined;
   /**

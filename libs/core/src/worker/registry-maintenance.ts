@@ -13,7 +13,7 @@ import type { StoredRegistry, StoredWorker } from './worker-store';
  * failing, another one takes the turn by compare-and-set, and watches the records from then on.
  *
  * Nothing but the number of reads depends on the turn. A record is freed because the server that frees it has watched
- * it, unchanged, for a horizon; several servers, or one that is suspended, may do so at the same time.
+ * it, unchanged, for the lease TTL; several servers, or one that is suspended, may do so at the same time.
  */
 export class RegistryMaintenance {
   /** Latest count of the server that has the turn; undefined before the first count. */
@@ -32,19 +32,19 @@ export class RegistryMaintenance {
 
   constructor(
     private readonly parts: Pick<WorkerRegistryParts, 'store' | 'policy' | 'clock'>,
-    private readonly options: Pick<WorkerRegistryOptions, 'horizonMs' | 'maxWorkerId'>,
+    private readonly options: Pick<WorkerRegistryOptions, 'leaseTtlMs' | 'maxWorkerId'>,
   ) {}
 
   /**
    * Maintains the registry if this server has the turn, and otherwise reads what the server with the turn has counted.
-   * Does nothing before a quarter of a horizon has passed since the last time.
+   * Does nothing before a quarter of the lease TTL has passed since the last time.
    *
    * @param everyMs time between two calls on each server, in milliseconds
    * @throws LeafError `LEAF_REGISTRY_UNREACHABLE`
    */
   async run(everyMs = 0): Promise<void> {
     const { store, clock } = this.parts;
-    const periodMs = this.options.horizonMs / 4;
+    const periodMs = this.options.leaseTtlMs / 4;
     const now = clock.monotonic();
     if (now < this.lookedAt + periodMs) return;
     const stored = await store.readRegistry();
@@ -82,9 +82,9 @@ export class RegistryMaintenance {
     const stored = await store.readRegistry();
     if (!isAnswerOf(document, stored)) return false;
     if (!policy.exclusive) {
-      // R12: the holder may have a longer horizon than this server.
-      const horizonMs = Math.max(this.options.horizonMs, stored.document?.horizonMs ?? 0);
-      const abandoned = records.filter((one) => this.isAbandoned(one, { before, after, horizonMs }));
+      // R12: the holder may have a longer lease TTL than this server.
+      const leaseTtlMs = Math.max(this.options.leaseTtlMs, stored.document?.horizonMs ?? 0);
+      const abandoned = records.filter((one) => this.isAbandoned(one, { before, after, leaseTtlMs }));
       await Promise.all(abandoned.map((one) => store.replace(one, { ...one.record, free: true })));
     }
     this.usage = policy.usage(records, this.options.maxWorkerId, clock.now());
@@ -95,12 +95,12 @@ export class RegistryMaintenance {
   /**
    * R10: uses our monotonic clock, never a wall clock. A window is valid without a report for its whole length.
    *
-   * @param look when the records were requested, no later than they were read, and when they arrived; and the horizon of
-   *   their holders
+   * @param look when the records were requested, no later than they were read, and when they arrived; and the lease TTL
+   *   of their holders
    */
   private isAbandoned(
     { workerId, version, record }: StoredWorker,
-    { before, after, horizonMs }: { before: number; after: number; horizonMs: number },
+    { before, after, leaseTtlMs }: { before: number; after: number; leaseTtlMs: number },
   ): boolean {
     if (windowOf(record) !== undefined && record.ceiling >= this.parts.clock.now()) return false;
     const seen = this.unchanged.get(workerId);
@@ -108,7 +108,7 @@ export class RegistryMaintenance {
       this.unchanged.set(workerId, { version, at: after });
       return false;
     }
-    return !record.free && before - seen.at >= horizonMs;
+    return !record.free && before - seen.at >= leaseTtlMs;
   }
 
   /** Writes the count for the other servers. If the document changes meanwhile, they get the next one. */

@@ -12,15 +12,15 @@ export interface RegistryMemoryOptions {
   readonly strategy: string;
   /** Bit layout and epoch of this server's IDs. */
   readonly layout: string;
-  /** How far ahead of the clock this server reserves time, in milliseconds. */
-  readonly horizonMs: number;
+  /** Lease TTL of this server, in milliseconds. */
+  readonly leaseTtlMs: number;
   /** Whether this server may issue IDs above its recorded ceiling, from its worker file. */
   readonly continues: boolean;
   /**
-   * Grace period for newcomers in a new generation, in milliseconds, given the longest horizon; 0 for a store that
+   * Grace period for newcomers in a new generation, in milliseconds, given the longest lease TTL; 0 for a store that
    * never loses a confirmed write.
    */
-  readonly graceMs: (horizonMs: number) => number;
+  readonly graceMs: (leaseTtlMs: number) => number;
   /** Largest offset between the clocks of two servers, in milliseconds. */
   readonly clockOffsetMs: number;
   /** Creates a unique registry ID. */
@@ -195,20 +195,20 @@ export class RegistryMemory {
   }
 
   private begin(document: RegistryDocument | undefined, origin: string): RegistryDocument {
-    const { strategy, layout, graceMs, newId, horizonMs: own, continues } = this.options;
+    const { strategy, layout, graceMs, newId, leaseTtlMs: own, continues } = this.options;
     const now = this.clock.now();
     const kept = document ?? { id: newId(), madeAt: now, strategy, layout, highest: -1, generation: 0, continues };
-    const horizonMs = Math.max(own, document?.horizonMs ?? 0);
-    const floor = graceMs(horizonMs) === 0 ? 0 : undefined;
-    return { ...kept, generation: kept.generation + 1, origin, began: now, floor, horizonMs };
+    const leaseTtlMs = Math.max(own, document?.horizonMs ?? 0);
+    const floor = graceMs(leaseTtlMs) === 0 ? 0 : undefined;
+    return { ...kept, generation: kept.generation + 1, origin, began: now, floor, horizonMs: leaseTtlMs };
   }
 
   private withOwnSettings(document: RegistryDocument): RegistryDocument {
-    const horizonMs = Math.max(document.horizonMs ?? 0, this.options.horizonMs);
+    const leaseTtlMs = Math.max(document.horizonMs ?? 0, this.options.leaseTtlMs);
     const continues = this.options.continues || document.continues;
-    return horizonMs === document.horizonMs && continues === document.continues
+    return leaseTtlMs === document.horizonMs && continues === document.continues
       ? document
-      : { ...document, horizonMs, continues };
+      : { ...document, horizonMs: leaseTtlMs, continues };
   }
 
   private see({ id, generation, origin, began, registering, horizonMs = 0 }: RegistryDocument): void {

@@ -19,8 +19,8 @@ import type { WorkerStore } from './worker-store';
 export interface WorkerRegistryOptions {
   /** Name of the strategy, for logs and errors. */
   readonly name: string;
-  /** How far ahead of the clock to reserve time, in milliseconds. */
-  readonly horizonMs: number;
+  /** Lease TTL: how far ahead of the clock to reserve time, in milliseconds. */
+  readonly leaseTtlMs: number;
   /** Time between two reports, in milliseconds. */
   readonly reportMs: number;
   /** Maximum offset between the clocks of two servers, in milliseconds; 0 disables the comparison of clocks. */
@@ -40,7 +40,7 @@ export interface WorkerRegistryOptions {
  *
  * A registry that was emptied has forgotten the settings of its servers, too. So a newcomer waits (R5) by these bounds,
  * not by its own settings: each holder that can reach the registry reads it at least once in `reportMs`, and its clock
- * differs from that of the newcomer by at most `clockOffsetMs`. Settings beyond the bounds are refused. The horizon has
+ * differs from that of the newcomer by at most `clockOffsetMs`. Settings beyond the bounds are refused. The lease TTL has
  * no bound, because the document records the longest one: a holder that registers again in the grace period raises it,
  * and so extends the grace period of a fixed registry.
  */
@@ -66,9 +66,9 @@ export interface WorkerRegistryParts {
 }
 
 /** The rules of a lease. */
-export const LEASE_RULES: Rules<Pick<WorkerRegistryOptions, 'reportMs' | 'horizonMs' | 'maxClockOffsetMs'>> = {
+export const LEASE_RULES: Rules<Pick<WorkerRegistryOptions, 'reportMs' | 'leaseTtlMs' | 'maxClockOffsetMs'>> = {
   reportMs: milliseconds(1),
-  horizonMs: milliseconds(2),
+  leaseTtlMs: milliseconds(2),
   maxClockOffsetMs: milliseconds(0),
 };
 
@@ -78,20 +78,20 @@ export const LEASE_RULES: Rules<Pick<WorkerRegistryOptions, 'reportMs' | 'horizo
  * @param path of the settings
  */
 export function leaseFaults(
-  settings: Pick<WorkerRegistryOptions, 'reportMs' | 'horizonMs' | 'maxClockOffsetMs' | 'remembers' | 'limits'>,
+  settings: Pick<WorkerRegistryOptions, 'reportMs' | 'leaseTtlMs' | 'maxClockOffsetMs' | 'remembers' | 'limits'>,
   path: string,
 ): Fault[] {
-  const { reportMs, horizonMs, maxClockOffsetMs, remembers, limits = LEASE_LIMITS } = settings;
+  const { reportMs, leaseTtlMs, maxClockOffsetMs, remembers, limits = LEASE_LIMITS } = settings;
   const { reportMs: longest, clockOffsetMs: offset } = limits;
   const forgets = 'in a registry that was emptied, servers wait for each other by this bound';
   const sum = `the clock offset to allow for (${offset}) plus the report interval`;
   const loses = 'otherwise servers would lose their worker IDs when the registry is emptied';
   const twice = `twice the report interval (${reportMs}), so that the lease survives one failed report`;
   const bounds = [
-    ['horizonMs', horizonMs >= 2 * reportMs, `least ${twice}`],
+    ['leaseTtlMs', leaseTtlMs >= 2 * reportMs, `least ${twice}`],
     ['reportMs', remembers || reportMs <= longest, `most ${longest}: ${forgets}`],
     ['maxClockOffsetMs', remembers || maxClockOffsetMs <= offset, `most ${offset}: ${forgets}`],
-    ['horizonMs', remembers || horizonMs >= offset + reportMs, `least ${offset + reportMs}, ${sum}: ${loses}`],
+    ['leaseTtlMs', remembers || leaseTtlMs >= offset + reportMs, `least ${offset + reportMs}, ${sum}: ${loses}`],
   ] as const;
   return bounds.flatMap(([option, fits, bound]) =>
     fits ? [] : [{ path: pathOf(path, option), fault: `(${settings[option]}) must be at ${bound}` }],
@@ -103,7 +103,7 @@ const LIMITS: Rules<LeaseLimits> = { reportMs: required(milliseconds(1)), clockO
 const RULES: Rules<WorkerRegistryOptions> = {
   name: text,
   reportMs: required(LEASE_RULES.reportMs),
-  horizonMs: required(LEASE_RULES.horizonMs),
+  leaseTtlMs: required(LEASE_RULES.leaseTtlMs),
   maxClockOffsetMs: required(LEASE_RULES.maxClockOffsetMs),
   layout: required(text),
   maxWorkerId: required(whole(0)),

@@ -149,7 +149,7 @@ export class WorkerAcquisition {
     least: number,
   ): Promise<StoredWorker | undefined> {
     const { parts, options, holder } = this.context;
-    const record = holder.acquisition(Math.max(least, parts.clock.now() + options.horizonMs), recorded, least);
+    const record = holder.acquisition(Math.max(least, parts.clock.now() + options.leaseTtlMs), recorded, least);
     const written =
       'take' in choice
         ? await parts.store.replace(choice.take, record)
@@ -180,8 +180,8 @@ export class WorkerAcquisition {
     { document }: OpenRegistry,
   ): Promise<boolean> {
     const { options, claims, wait } = this.context;
-    const horizonMs = Math.max(options.horizonMs, document.horizonMs ?? 0);
-    const longestMs = horizonMs + (found !== undefined && claims.exclusive ? claims.clockOffsetMs : 0);
+    const leaseTtlMs = Math.max(options.leaseTtlMs, document.horizonMs ?? 0);
+    const longestMs = leaseTtlMs + (found !== undefined && claims.exclusive ? claims.clockOffsetMs : 0);
     for (;;) {
       const left = floor - this.now();
       if (left < 0) return true;

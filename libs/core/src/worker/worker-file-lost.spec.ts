@@ -2,7 +2,7 @@ import { FakeClock, InMemoryWorkers, InMemoryWorkerStore } from '@leaf-ids/core/
 import { InMemoryWorkerFile } from '../../../../test/support/fakes/in-memory-worker-file';
 import { inTime, LeaseRig, type LeaseRigOptions, pass } from '../../../../test/support/fakes/lease-rig';
 
-const HORIZON_MS = 10_000;
+const LEASE_TTL_MS = 10_000;
 const OFFSET_MS = 5000;
 
 let server: InMemoryWorkers;
@@ -34,7 +34,7 @@ describe('a start with an empty data directory, after an outage in which the wor
       const { rig } = connect(later, { file: new InMemoryWorkerFile() });
       await inTime(later, rig.lease.acquire());
       expect(rig.terms[0]!.floor).toBeGreaterThanOrEqual(newest);
-      expect(later.now() - clock.now() + behind).toBeGreaterThan(HORIZON_MS + OFFSET_MS);
+      expect(later.now() - clock.now() + behind).toBeGreaterThan(LEASE_TTL_MS + OFFSET_MS);
     },
   );
 
@@ -51,7 +51,7 @@ describe('a start with an empty data directory, after an outage in which the wor
     const clock = new FakeClock();
     const file = new InMemoryWorkerFile();
     await outage(clock, file);
-    await clock.advance(HORIZON_MS);
+    await clock.advance(LEASE_TTL_MS);
     const started = clock.now();
     const { rig } = connect(clock, { file });
     await inTime(clock, rig.lease.acquire());
@@ -63,7 +63,7 @@ it('Where no server has a file, a start waits only for the recorded ceiling', as
   const clock = new FakeClock();
   const first = await connect(clock, {}).rig.start();
   expect(server.document?.continues).toBe(false);
-  await clock.advance(HORIZON_MS + 1);
+  await clock.advance(LEASE_TTL_MS + 1);
   const started = clock.now();
   const next = await connect(clock, {}).rig.start();
   expect([next.workerId, clock.now() - started]).toEqual([first.workerId, 0]);
@@ -75,10 +75,10 @@ it.each([true, undefined])(
     const clock = new FakeClock();
     await connect(clock, {}).rig.start();
     server.document = { ...server.document!, continues };
-    await clock.advance(HORIZON_MS + 1);
+    await clock.advance(LEASE_TTL_MS + 1);
     const started = clock.now();
     await connect(clock, {}).rig.start();
-    expect(clock.now() - started).toBeGreaterThan(HORIZON_MS + OFFSET_MS);
+    expect(clock.now() - started).toBeGreaterThan(LEASE_TTL_MS + OFFSET_MS);
   },
 );
 
@@ -86,9 +86,9 @@ it('A server whose registry has shown the lease of another process does not star
   const clock = new FakeClock();
   const file = new InMemoryWorkerFile();
   await connect(clock, { file }).rig.start();
-  await clock.advance(HORIZON_MS + 1);
+  await clock.advance(LEASE_TTL_MS + 1);
   const other = await connect(clock, { file: new InMemoryWorkerFile() }).rig.start();
-  await clock.advance(HORIZON_MS + 1);
+  await clock.advance(LEASE_TTL_MS + 1);
   const { rig, store } = connect(clock, { file });
   const acquired = rig.lease.acquire().catch((error: unknown) => error);
   for (let turn = 0; turn < 100; turn++) await Promise.resolve();

@@ -124,7 +124,7 @@ describe('The worker file', () => {
   });
 
   describe('with a ceiling that has not passed', () => {
-    /** Crashed before its horizon had passed. */
+    /** Crashed before its lease TTL had passed. */
     async function crashed(): Promise<InMemoryWorkerStore> {
       await new LeaseRig(clock, new InMemoryWorkerStore(workers), { file, remembers: true }).start();
       const store = new InMemoryWorkerStore(workers);

@@ -77,7 +77,7 @@ it.each(['fixed', 'pool'] as const)(
   async (policy) => {
     const clock = new FakeClock(START);
     const workers = new InMemoryWorkers();
-    const one = await new LeaseRig(clock, new InMemoryWorkerStore(workers), { policy, horizonMs: 3_600_000 }).start();
+    const one = await new LeaseRig(clock, new InMemoryWorkerStore(workers), { policy, leaseTtlMs: 3_600_000 }).start();
     const { workerId } = one;
     workers.wipe();
     for (let deletion = 0; deletion < 2; deletion++) {
@@ -136,7 +136,7 @@ describe('The grace period of a generation', () => {
   it('begins again while a server registers worker IDs again, for a limited time', async () => {
     const clock = new FakeClock(START);
     const workers = new InMemoryWorkers();
-    const options = { strategy: 'test', layout: 'l', horizonMs: 0, continues: false, clockOffsetMs: 100 };
+    const options = { strategy: 'test', layout: 'l', leaseTtlMs: 0, continues: false, clockOffsetMs: 100 };
     const memory = (): RegistryMemory =>
       new RegistryMemory(new InMemoryWorkerStore(workers), clock, {
         ...options,
@@ -169,7 +169,7 @@ describe('The floor of a generation', () => {
     const options = {
       strategy: 'test',
       layout: 'l',
-      horizonMs: 0,
+      leaseTtlMs: 0,
       continues: false,
       graceMs: () => 1000,
       clockOffsetMs: 100,

@@ -11,7 +11,7 @@ import { FakeClock } from '../clock/fake-clock';
 import type { WorkerRecord } from './worker-store';
 
 const START = 1_700_000_000_000;
-const HORIZON = 10_000;
+const LEASE_TTL = 10_000;
 
 describe('WorkerLease', () => {
   let clock: FakeClock;
@@ -28,13 +28,13 @@ describe('WorkerLease', () => {
   const server = (options?: LeaseRigOptions, on = store): LeaseRig => new LeaseRig(clock, on, options);
   const started = (options?: LeaseRigOptions): Promise<LeaseRig> => server({ remembers: true, ...options }).start();
 
-  it('reserves one horizon ahead', async () => {
+  it('reserves one lease TTL ahead', async () => {
     const { lease, terms } = await started();
-    expect(lease).toMatchObject({ ceiling: START + HORIZON, renewAfter: START + HORIZON / 2 });
+    expect(lease).toMatchObject({ ceiling: START + LEASE_TTL, renewAfter: START + LEASE_TTL / 2 });
     expect(terms).toEqual([{ workerId: 7, floor: 0 }]);
-    expect(record()).toMatchObject({ ceiling: START + HORIZON, free: false, write: 1 });
+    expect(record()).toMatchObject({ ceiling: START + LEASE_TTL, free: false, write: 1 });
     expect(lease.snapshot()).toMatchObject({
-      ...{ registry: 'fixed (memory)', instance: '10.0.0.7:8080', workerId: 7, floor: 0, ceiling: START + HORIZON },
+      ...{ registry: 'fixed (memory)', instance: '10.0.0.7:8080', workerId: 7, floor: 0, ceiling: START + LEASE_TTL },
       ...{ lost: undefined, report: { name: 'time-report', runs: 0, failures: 0 } },
     });
   });
@@ -50,12 +50,12 @@ describe('WorkerLease', () => {
       await started();
       await clock.advance(1000);
       const next = await started();
-      expect(next.terms).toEqual([{ workerId: 7, floor: START + HORIZON }]);
-      expect(clock.now()).toBeGreaterThan(START + HORIZON);
+      expect(next.terms).toEqual([{ workerId: 7, floor: START + LEASE_TTL }]);
+      expect(clock.now()).toBeGreaterThan(START + LEASE_TTL);
       expect(next.waits).toMatchObject([{ code: 'LEAF_NOT_READY', retryAfterMs: 9001 }]);
     });
 
-    it('refuses a clock further behind the recorded ceiling than the horizon and the offset, and writes nothing', async () => {
+    it('refuses a clock further behind the recorded ceiling than the lease TTL and the offset, and writes nothing', async () => {
       await started();
       const before = record();
       clock.step(-5001);
@@ -110,12 +110,12 @@ describe('WorkerLease', () => {
   });
 
   describe('reporting', () => {
-    it('extends to one horizon ahead', async () => {
+    it('extends to one lease TTL ahead', async () => {
       const { lease } = await started();
       await clock.advance(3000);
       await lease.report.run();
-      expect(lease.ceiling).toBe(START + 3000 + HORIZON);
-      expect(record().ceiling).toBe(START + 3000 + HORIZON);
+      expect(lease.ceiling).toBe(START + 3000 + LEASE_TTL);
+      expect(record().ceiling).toBe(START + 3000 + LEASE_TTL);
       await clock.advance(400);
       expect(lease.snapshot().sinceRecordedMs).toBe(400);
     });
@@ -124,9 +124,9 @@ describe('WorkerLease', () => {
       const { lease } = await started();
       await clock.advance(3000);
       const report = lease.report.run();
-      expect(lease.ceiling).toBe(START + HORIZON);
+      expect(lease.ceiling).toBe(START + LEASE_TTL);
       await report;
-      expect(lease.ceiling).toBe(START + 3000 + HORIZON);
+      expect(lease.ceiling).toBe(START + 3000 + LEASE_TTL);
     });
 
     it.each<Line>(['down', 'answers are lost', 'writes come late'])('keeps its ceiling when %s', async (line) => {
@@ -134,14 +134,14 @@ describe('WorkerLease', () => {
       await clock.advance(3000);
       store.line = line;
       await one.report();
-      expect(one.lease.ceiling).toBe(START + HORIZON);
+      expect(one.lease.ceiling).toBe(START + LEASE_TTL);
       expect(one.failures).toMatchObject([{ code: 'LEAF_REGISTRY_UNREACHABLE' }]);
       store.line = 'up';
       store.deliver();
       await clock.advance(3000);
       await one.report();
       expect(one.losses).toEqual([]);
-      expect([one.lease.ceiling, record().ceiling]).toEqual([START + 6000 + HORIZON, START + 6000 + HORIZON]);
+      expect([one.lease.ceiling, record().ceiling]).toEqual([START + 6000 + LEASE_TTL, START + 6000 + LEASE_TTL]);
     });
 
     it('recognizes its own late write', async () => {
@@ -164,7 +164,7 @@ describe('WorkerLease', () => {
       expect(record().ceiling).toBeGreaterThan(START + year);
       clock.step(-year);
       await one.report();
-      expect(record().ceiling).toBe(clock.now() + HORIZON);
+      expect(record().ceiling).toBe(clock.now() + LEASE_TTL);
       const next = await started();
       expect(next.workerId).toBe(7);
     });
@@ -188,7 +188,7 @@ describe('WorkerLease', () => {
       clock.step(-3_600_000);
       store.line = 'writes come late';
       await one.report();
-      clock.step(HORIZON + 1);
+      clock.step(LEASE_TTL + 1);
       expect(one.ids.tryNext()).toBeUndefined();
       expect(one.ids.refusal()).toMatchObject({ code: 'LEAF_LEASE_EXPIRED' });
     });

@@ -68,7 +68,7 @@ export class WorkerLease implements IssueWindow {
     retryAfterMs: 1000,
   });
 
-  /** The report to the registry: sets the ceiling to now + horizon. Run it every report interval. */
+  /** The report to the registry: sets the ceiling to now + lease TTL. Run it every report interval. */
   readonly report: PeriodicTask;
 
   private readonly holder: LeaseHolder;
@@ -203,7 +203,7 @@ export class WorkerLease implements IssueWindow {
       return;
     }
     // Earlier holders have issued up to the floor: the next holder must not read a lower ceiling.
-    const ceiling = Math.max(this.holder.newest(), claim.floor, clock.now() + this.registry.options.horizonMs);
+    const ceiling = Math.max(this.holder.newest(), claim.floor, clock.now() + this.registry.options.leaseTtlMs);
     if (ceiling < this.ceiling) this.ceiling = ceiling;
     const { registrations } = claim;
     if (await claim.extend(ceiling)) this.recorded(claim.ceiling);
@@ -230,7 +230,7 @@ export class WorkerLease implements IssueWindow {
 
   private recorded(ceiling: number): void {
     this.ceiling = ceiling;
-    this.renewAfter = ceiling - this.registry.options.horizonMs / 2;
+    this.renewAfter = ceiling - this.registry.options.leaseTtlMs / 2;
     this.recordedAt = this.clock.monotonic();
   }
 

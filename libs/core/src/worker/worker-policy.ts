@@ -32,7 +32,7 @@ export interface ChoiceContext {
 
 /** The longest settings that a server of the registry may have, in milliseconds. */
 export interface GraceOptions {
-  readonly horizonMs: number;
+  readonly leaseTtlMs: number;
   readonly reportMs: number;
   readonly clockOffsetMs: number;
 }

@@ -18,10 +18,10 @@ describe('WorkerRegistry', () => {
     new LeaseRig(at, new InMemoryWorkerStore(workers), { instance: { port }, ...options });
 
   it.each([
-    [{ horizonMs: NaN }, 'horizonMs must be a whole number from 2 to 2147483647, not NaN'],
-    [{ horizonMs: -10 }, 'horizonMs must be a whole number from 2 to 2147483647, not -10'],
+    [{ leaseTtlMs: NaN }, 'leaseTtlMs must be a whole number from 2 to 2147483647, not NaN'],
+    [{ leaseTtlMs: -10 }, 'leaseTtlMs must be a whole number from 2 to 2147483647, not -10'],
     [{ reportMs: 1.5 }, 'reportMs must be a whole number from 1 to 2147483647, not 1.5'],
-    [{ horizonMs: 5999, reportMs: 3000 }, 'horizonMs (5999) must be at least twice the report interval (3000)'],
+    [{ leaseTtlMs: 5999, reportMs: 3000 }, 'leaseTtlMs (5999) must be at least twice the report interval (3000)'],
     [
       { maxClockOffsetMs: 'abc' as unknown as number },
       'maxClockOffsetMs must be a whole number from 0 to 2147483647, not "abc"',
@@ -32,8 +32,8 @@ describe('WorkerRegistry', () => {
   });
 
   it('lists all invalid options', () => {
-    const invalid = { message: expect.stringMatching(/reportMs must.*\n.*horizonMs must/s) };
-    expect(() => server(1, { horizonMs: NaN, reportMs: NaN })).toThrow(expect.objectContaining(invalid));
+    const invalid = { message: expect.stringMatching(/reportMs must.*\n.*leaseTtlMs must/s) };
+    expect(() => server(1, { leaseTtlMs: NaN, reportMs: NaN })).toThrow(expect.objectContaining(invalid));
   });
 
   it('refuses a server of another layout', async () => {
@@ -102,7 +102,7 @@ describe('WorkerRegistry', () => {
     expect([...workers.records.values()].every(({ record }) => !record.free)).toBe(true);
   });
 
-  it('frees a worker unchanged for a horizon by the monotonic clock, and its holder takes it back', async () => {
+  it('frees a worker unchanged for the lease TTL by the monotonic clock, and its holder takes it back', async () => {
     const [holder, other] = [server(1, { policy: 'pool' }), server(2, { policy: 'pool' })];
     await holder.start();
     await other.start();
@@ -118,7 +118,7 @@ describe('WorkerRegistry', () => {
     expect(holder.ids.tryNext()).toBeDefined();
   });
 
-  it('reads all records at most four times in a horizon', async () => {
+  it('reads all records at most four times in the lease TTL', async () => {
     const one = await server(1, { policy: 'pool' }).start();
     let lists = 0;
     const store = InMemoryWorkerStore.prototype;

@@ -55,13 +55,13 @@ export class WorkerRegistry {
     readonly options: WorkerRegistryOptions,
   ) {
     const { store, policy, file, clock, newId } = parts;
-    const { name, layout, remembers, horizonMs, limits = LEASE_LIMITS } = options;
+    const { name, layout, remembers, leaseTtlMs, limits = LEASE_LIMITS } = options;
     assertOptions(`the worker registry ${name}`, workerRegistryRule, options);
     const { clockOffsetMs } = limits;
     this.description = `${name} (${store.description})`;
-    const graceMs = (longest: number): number => (remembers ? 0 : policy.graceMs({ ...limits, horizonMs: longest }));
+    const graceMs = (longest: number): number => (remembers ? 0 : policy.graceMs({ ...limits, leaseTtlMs: longest }));
     const memory = new RegistryMemory(store, clock, {
-      ...{ strategy: name, layout, horizonMs, continues: file !== undefined, graceMs, clockOffsetMs, newId },
+      ...{ strategy: name, layout, leaseTtlMs, continues: file !== undefined, graceMs, clockOffsetMs, newId },
     });
     this.maintenance = new RegistryMaintenance(parts, options);
     const { description } = this;
@@ -77,7 +77,7 @@ export class WorkerRegistry {
    * Acquires a worker ID. Waits as long as necessary: for the floor, for the grace period of a new registry, and to
    * detect a running server with the same address.
    *
-   * @param horizonMs how far ahead of the clock to reserve time, in milliseconds
+   * @param leaseTtlMs how far ahead of the clock to reserve time, in milliseconds
    * @param room without it, every free worker ID of a pool may be taken
    * @throws LeafError `LEAF_CLOCK_OFFSET`, `LEAF_CLOCK_BEHIND`, `LEAF_LAYOUT_MISMATCH`, `LEAF_REGISTRY_MISMATCH`,
    *   `LEAF_WORKER_HELD`, `LEAF_WORKERS_USED_UP`, `LEAF_REGISTRY_UNREACHABLE`, or the errors of the store
@@ -85,11 +85,11 @@ export class WorkerRegistry {
   async acquire(
     holder: LeaseHolder,
     wait: Wait,
-    horizonMs = this.options.horizonMs,
+    leaseTtlMs = this.options.leaseTtlMs,
     room?: Room,
   ): Promise<WorkerClaim> {
     const { parts, claims } = this;
-    const options = { ...this.options, horizonMs };
+    const options = { ...this.options, leaseTtlMs };
     const context = { parts, options, claims, holder, wait, room, found: await parts.file?.open(holder.instance) };
     let failures = 0;
     for (;;) {

@@ -18,7 +18,7 @@ describe('servers of one registry with different settings', () => {
   it.each([
     [{ reportMs: 3001 }, 'reportMs (3001) must be at most 3000'],
     [{ maxClockOffsetMs: 5001 }, 'maxClockOffsetMs (5001) must be at most 5000'],
-    [{ horizonMs: 7999 }, 'horizonMs (7999) must be at least 8000'],
+    [{ leaseTtlMs: 7999 }, 'leaseTtlMs (7999) must be at least 8000'],
     [{ limits: { reportMs: 10_000, clockOffsetMs: 5000 }, reportMs: 10_001 }, 'reportMs (10001) must be at most 10000'],
   ])('refuses %j, which the others do not wait for', (options, message) => {
     const create = (): LeaseRig => rig(clock(), new InMemoryWorkers(), { policy: 'pool', ...options });
@@ -27,7 +27,7 @@ describe('servers of one registry with different settings', () => {
   });
 
   it('allows any settings where the registry loses no confirmed write', () => {
-    const options = { remembers: true, reportMs: 60_000, horizonMs: 120_000, maxClockOffsetMs: 60_000 };
+    const options = { remembers: true, reportMs: 60_000, leaseTtlMs: 120_000, maxClockOffsetMs: 60_000 };
     expect(() => rig(clock(), new InMemoryWorkers(), options)).not.toThrow();
   });
 
@@ -45,17 +45,17 @@ describe('servers of one registry with different settings', () => {
     expect(await givenTwice([holder, newcomer], time, 2000)).toEqual([]);
   });
 
-  it.each([10_000, 60_000])('records the longest horizon, with a first one of %d ms', async (horizonMs) => {
+  it.each([10_000, 60_000])('records the longest lease TTL, with a first one of %d ms', async (leaseTtlMs) => {
     const [time, server] = [clock(), new InMemoryWorkers()];
-    await rig(time, server, { horizonMs }).start();
-    await rig(time, server, { horizonMs: 20_000, instance: { port: 2 } }).start();
+    await rig(time, server, { leaseTtlMs }).start();
+    await rig(time, server, { leaseTtlMs: 20_000, instance: { port: 2 } }).start();
     await rig(time, server, { instance: { port: 3 } }).start();
-    expect(server.document?.horizonMs).toBe(Math.max(horizonMs, 20_000));
+    expect(server.document?.horizonMs).toBe(Math.max(leaseTtlMs, 20_000));
   });
 
-  it('extends the grace period by the horizon of a holder that registers again', async () => {
+  it('extends the grace period by the lease TTL of a holder that registers again', async () => {
     const [time, server] = [clock(), new InMemoryWorkers()];
-    const [cut, holder] = [1, 2].map((port) => rig(time, server, { horizonMs: 60_000, instance: { port } }));
+    const [cut, holder] = [1, 2].map((port) => rig(time, server, { leaseTtlMs: 60_000, instance: { port } }));
     await cut!.start();
     await holder!.start();
     server.wipe();
@@ -67,17 +67,17 @@ describe('servers of one registry with different settings', () => {
     expect(time.now() - began).toBeGreaterThanOrEqual(65_000);
   });
 
-  it('waits for a ceiling of a longer horizon than its own', async () => {
+  it('waits for a ceiling of a longer lease TTL than its own', async () => {
     const [time, server] = [clock(), new InMemoryWorkers()];
-    const holder = await rig(time, server, { horizonMs: 60_000 }).start();
+    const holder = await rig(time, server, { leaseTtlMs: 60_000 }).start();
     const { ceiling } = holder.lease;
     const next = await rig(time, server, {}).start();
     expect(next.terms[0]?.floor).toBeGreaterThanOrEqual(ceiling);
   });
 
-  it('starts above the horizon of a holder whose record was removed', async () => {
+  it('starts above the lease TTL of a holder whose record was removed', async () => {
     const [time, server] = [clock(), new InMemoryWorkers()];
-    const first = await rig(time, server, { horizonMs: 60_000 }).start();
+    const first = await rig(time, server, { leaseTtlMs: 60_000 }).start();
     server.records.clear();
     server.wipeNumbering();
     const next = await rig(time, server, { instance: { port: 2 } }).start();

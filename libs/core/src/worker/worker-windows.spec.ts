@@ -199,7 +199,7 @@ describe('WorkerWindows', () => {
     await expect(windows.issue(LEASE, 'billing', MINUTE)).rejects.toMatchObject({ code: 'LEAF_WORKERS_USED_UP' });
   });
 
-  it('does not free a long window that nobody has extended for a horizon', async () => {
+  it('does not free a long window that nobody has extended for the lease TTL', async () => {
     const { window } = await first.windows.issue(LEASE, 'billing', 24 * 60 * MINUTE);
     for (let hour = 0; hour < 4; hour++) {
       await first.rig.registry.maintain();

@@ -18,7 +18,7 @@ export function segmentJobs(segments: SegmentService, clock: Clock, options: Seg
 
 /**
  * Extends the lease, and maintains the worker registry. After the jobs have stopped, the generator extends the lease
- * when half of the horizon is used.
+ * when half of the lease TTL is used.
  */
 export function snowflakeJobs(
   snowflake: SnowflakeService,

@@ -29,7 +29,7 @@ function sourcesWith(
   const segments = { generator: { ...counts, failing, refresh: { snapshot: () => refreshed } } };
   const lease = { registry: 'memory', report: { lastError: report, failures: 0 }, degradedReason, lost };
   const snowflake = {
-    ...{ layout: {}, horizonMs: 1, generator: { refusal: () => refusal } },
+    ...{ layout: {}, leaseTtlMs: 1, generator: { refusal: () => refusal } },
     snapshot: () => ({ lease, generator: {}, maintenance: {} }),
   };
   return {

@@ -56,7 +56,7 @@ export interface RegistryStatus {
   /** The timestamps of IDs are above the floor and at most the ceiling; -1 before the first acquisition. */
   readonly floor: number;
   readonly ceiling: number;
-  readonly horizonMs: number;
+  readonly leaseTtlMs: number;
   /** Time since a ceiling was last recorded, in milliseconds. */
   readonly sinceRecordedMs: number;
   /** Why the lease was lost; undefined while it is held. */
@@ -185,7 +185,7 @@ function registryStatus(snowflake: SnowflakeService): RegistryStatus {
   return {
     health: lost === undefined ? registryHealth(snowflake) : { status: 'down', message: lost },
     ...{ description, instance, floor, ceiling, sinceRecordedMs, lost, degradedReason, report, workers },
-    horizonMs: snowflake.horizonMs,
+    leaseTtlMs: snowflake.leaseTtlMs,
     maintenanceFailures: maintenance.failures,
   };
 }

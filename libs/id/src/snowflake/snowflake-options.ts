@@ -33,6 +33,8 @@ export interface RegistryModuleOptions extends LoggerOption {
   /** Time between two reports to the registry, in milliseconds; by default 3000, with Kubernetes 10,000. */
   readonly reportMs?: number;
   /** How far ahead of the clock to reserve time, in milliseconds; by default 10,000, in a pool one hour, with Kubernetes 60,000. */
+  readonly leaseTtlMs?: number;
+  /** @deprecated The earlier name of `leaseTtlMs`, which has precedence. */
   readonly horizonMs?: number;
   /**
    * Maximum offset of the clock from those of other servers at a start, in milliseconds; 5000 by default, 0 disables
@@ -72,9 +74,10 @@ export function registryOptions(given: RegistryModuleOptions): LeasedRegistryOpt
   const options = withDefaults(DEFAULT_SNOWFLAKE_MODULE_OPTIONS, given);
   const { registry, maxClockOffsetMs, logger } = options;
   const { lease } = strategyOf(registry);
-  const { reportMs = lease.reportMs, horizonMs = lease.horizonMs } = options;
+  // eslint-disable-next-line @typescript-eslint/no-deprecated -- the alias itself
+  const { reportMs = lease.reportMs, leaseTtlMs = options.horizonMs ?? lease.leaseTtlMs } = options;
   const { fingerprint, maxWorkerId } = new BitLayout(options.layout);
-  const settings = { registry, reportMs, maxClockOffsetMs, horizonMs, layout: fingerprint, maxWorkerId };
+  const settings = { registry, reportMs, maxClockOffsetMs, leaseTtlMs, layout: fingerprint, maxWorkerId };
   return logger === undefined ? settings : { ...settings, logger };
 }
 
@@ -82,6 +85,7 @@ const INSTANCE: Rules<Instance> = { ip: required(INSTANCE_RULES.ip), port: requi
 
 const REGISTRY_MODULE_RULES: Rules<RegistryModuleOptions> = {
   ...LEASE_RULES,
+  horizonMs: LEASE_RULES.leaseTtlMs,
   registry: required(registryRule),
   layout: layoutRule,
   logger: loggerRule,

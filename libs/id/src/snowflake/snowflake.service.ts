@@ -140,9 +140,9 @@ export class SnowflakeService {
     return this.maintenance.run();
   }
 
-  /** How far ahead of the clock time is reserved, in milliseconds. */
-  get horizonMs(): number {
-    return this.registry.options.horizonMs;
+  /** Lease TTL: how far ahead of the clock time is reserved, in milliseconds. */
+  get leaseTtlMs(): number {
+    return this.registry.options.leaseTtlMs;
   }
 
   /** The running servers that the registry knows. Queries the registry: do not call it per request. */

@@ -18,7 +18,7 @@ export class FixedPolicy extends WorkerPolicy {
    * reach the registry to register again.
    */
   graceMs(options: GraceOptions): number {
-    return Math.max(options.horizonMs + options.clockOffsetMs, registrationMs(options));
+    return Math.max(options.leaseTtlMs + options.clockOffsetMs, registrationMs(options));
   }
 
   /** Chooses the lowest record of the instance: a lost reply to a create can leave more than one. */

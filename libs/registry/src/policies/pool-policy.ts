@@ -98,7 +98,7 @@ function usedUp(description: string, records: readonly StoredWorker[], size: num
     facts.push(`${expired} expired by the clock of this server, which could not be compared with other clocks`);
   return new LeafError(
     'LEAF_WORKERS_USED_UP',
-    `All ${size} worker IDs of ${description} are used: ${facts.join('; ')}. Stop servers that are not needed, or wait: worker IDs of killed servers become free at these times. A shorter time in the option snowflake.horizonMs frees them sooner.`,
+    `All ${size} worker IDs of ${description} are used: ${facts.join('; ')}. Stop servers that are not needed, or wait: worker IDs of killed servers become free at these times. A shorter time in the option snowflake.leaseTtlMs frees them sooner.`,
   );
 }
 

@@ -48,7 +48,7 @@ const RULES: Rules<KubernetesOptions> = {
 export const kubernetes: Strategy<KubernetesOptions> = {
   policy: 'pool',
   // A hundred pods write ten times a second to the API server, which serves a whole cluster.
-  lease: { reportMs: 10_000, horizonMs: 60_000 },
+  lease: { reportMs: 10_000, leaseTtlMs: 60_000 },
   rule: object(RULES),
   create: ({ kubernetes: { server, directory = MOUNTED }, name, preferredWorkerId }, { clock }) => {
     const client = new KubernetesClient({ server: new URL(server), directory, callMs: CALL_MS }, clock);

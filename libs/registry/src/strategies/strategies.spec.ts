@@ -102,11 +102,11 @@ describe('a strategy', () => {
   });
 
   it('reserves an hour ahead by default with a pool, ten seconds otherwise', () => {
-    const horizons = STRATEGY_NAMES.map((name) => [
+    const leaseTtls = STRATEGY_NAMES.map((name) => [
       name,
-      strategyOf(registryFromSettings(name, settings())).lease.horizonMs,
+      strategyOf(registryFromSettings(name, settings())).lease.leaseTtlMs,
     ]);
-    expect(Object.fromEntries(horizons)).toEqual({
+    expect(Object.fromEntries(leaseTtls)).toEqual({
       ...{ local: 10_000, mysql: 10_000, zk_normal: 10_000 },
       ...{ database: 3_600_000, zk_recycle: 3_600_000, etcd: 3_600_000, kubernetes: 60_000 },
     });

@@ -88,8 +88,8 @@ interface BoundStrategy {
 
 /** The lease of each policy, for strategies that have none of their own. */
 export const DEFAULT_LEASES: Readonly<Record<'fixed' | 'pool', LeaseTimes>> = {
-  fixed: { reportMs: 3000, horizonMs: 10_000 },
-  pool: { reportMs: 3000, horizonMs: 3_600_000 },
+  fixed: { reportMs: 3000, leaseTtlMs: 10_000 },
+  pool: { reportMs: 3000, leaseTtlMs: 3_600_000 },
 };
 
 const known = required(oneOf(...STRATEGY_NAMES, 'custom'));

@@ -40,10 +40,10 @@ export interface RegistrySettings {
   readonly url: string;
 }
 
-/** How often a server reports, and how far ahead of the clock it reserves time, in milliseconds. */
+/** How often a server reports, and its lease TTL, in milliseconds. */
 export interface LeaseTimes {
   readonly reportMs: number;
-  readonly horizonMs: number;
+  readonly leaseTtlMs: number;
 }
 
 /** One way to assign worker IDs. To add a strategy, create a file in this directory and list it in `strategies.ts`. */

@@ -31,7 +31,7 @@ export type ZkNormalOptions = { readonly strategy: 'zk_normal' } & ZookeeperOpti
 /** A pool of worker IDs in ZooKeeper: each server takes a free one. */
 export type ZkRecycleOptions = { readonly strategy: 'zk_recycle' } & ZookeeperOptions;
 
-/** Together less than half a horizon of 10 s, so that there is time for another attempt after a failed extension. */
+/** Together less than half a lease TTL of 10 s, so that there is time for another attempt after a failed extension. */
 const LIMITS = { connectMs: 2000, callMs: 2000 };
 /** Session timeout that is requested by default, in milliseconds. */
 const DEFAULT_SESSION_MS = 10_000;

@@ -1,5 +1,5 @@
 import type { Disk } from '../world/disk';
-import { HORIZON_MS } from '../world/world';
+import { FIXED_TTL_MS } from '../world/world';
 import { type Draw, duration, type Plan, serverOf, SERVERS } from './fault';
 import { ServerFault } from './server-faults';
 
@@ -10,7 +10,7 @@ function diskFault(kind: string, begin: (disk: Disk) => Promise<void>, end: (dis
       kind,
       parts: [`disk ${name}`],
       // Now and then past the time that was reserved before.
-      holdMs: duration(random, 1500, HORIZON_MS + 1000),
+      holdMs: duration(random, 1500, FIXED_TTL_MS + 1000),
       outlastsBuffers: false,
       detail: name,
       arm: (world) => {

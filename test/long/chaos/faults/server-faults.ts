@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { until } from '../../../support/until';
-import { HORIZON_MS } from '../world/world';
+import { FIXED_TTL_MS } from '../world/world';
 import type { LeafProcess } from '../world/leaf-process';
 import {
   type Call,
@@ -157,7 +157,7 @@ const killAndPutBack: Draw = (random) => {
 export const SERVER_FAULTS: readonly Draw[] = [
   kill,
   suspension('server-suspend', 1000, 3000),
-  suspension('server-suspend-past-lease', HORIZON_MS + 1000, HORIZON_MS + 2000),
+  suspension('server-suspend-past-lease', FIXED_TTL_MS + 1000, FIXED_TTL_MS + 2000),
   killAndSetBack,
   killAndPutBack,
 ];

@@ -1,6 +1,7 @@
 import { mkdir, mkdtemp, readdir, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { policyOf } from '@leaf-ids/registry';
 import { ADMIN_TOKEN } from '../../../support/http/admin';
 import { freePort } from '../../../support/free-port';
 import { guarded } from '../../../support/servers/private-server';
@@ -20,12 +21,12 @@ import { emptyRegistries } from './zookeeper-nodes';
  * is given up after 4 s, and until then the time must not be over. When a registry has lost its history, a holder
  * registers again until 5 s before the end.
  */
-export const HORIZON_MS = 8000;
+export const FIXED_TTL_MS = 8000;
 /**
  * Likewise the pools, which have nothing to go on from when their registry is away. An outage that follows at once on a
  * failover finds holders that have not registered again yet: they can until 5 s before the end.
  */
-export const LEASE_TTL_MS = 30_000;
+const POOL_TTL_MS = 30_000;
 /** How long newcomers wait in a young registry at most, with what is assumed of clocks that nobody compares. */
 export const GRACE_MS = 14_000;
 export const REPORT_MS = 1000;
@@ -44,9 +45,7 @@ const COMMON = {
   LEAF_HOST: HOST,
   LEAF_ADVERTISE_HOST: '127.0.0.1',
   LEAF_ADMIN_TOKEN: ADMIN_TOKEN,
-  LEAF_SNOWFLAKE_HORIZON_MS: String(HORIZON_MS),
   LEAF_SNOWFLAKE_REPORT_MS: String(REPORT_MS),
-  LEAF_SNOWFLAKE_LEASE_TTL_MS: String(LEASE_TTL_MS),
   // Stepped clocks are the matter here: nobody is turned away because of the clocks of the others.
   LEAF_SNOWFLAKE_MAX_CLOCK_OFFSET_MS: '0',
   LEAF_SEGMENT_REFRESH_MS: '2000',
@@ -138,6 +137,7 @@ export class ChaosWorld {
       LEAF_DATA_DIR: directory,
       ...database.join(edges.database, registry),
       LEAF_SNOWFLAKE_REGISTRY: registry,
+      LEAF_SNOWFLAKE_LEASE_TTL_MS: String(policyOf(registry) === 'pool' ? POOL_TTL_MS : FIXED_TTL_MS),
       LEAF_SNOWFLAKE_OFFLINE: 'local_file',
       ...coordinator.settingsOf(
         registry,

@@ -87,9 +87,9 @@ export const RULES = [
     seed: 55,
     what: 'a report does not lower the ceiling',
     file: `${CORE}/worker/worker-lease.ts`,
-    find: 'const ceiling = Math.max(this.holder.newest(), claim.floor, clock.now() + this.registry.options.horizonMs);',
+    find: 'const ceiling = Math.max(this.holder.newest(), claim.floor, clock.now() + this.registry.options.leaseTtlMs);',
     replace:
-      'const ceiling = Math.max(this.holder.newest(), clock.now() + this.registry.options.horizonMs, this.ceiling);',
+      'const ceiling = Math.max(this.holder.newest(), clock.now() + this.registry.options.leaseTtlMs, this.ceiling);',
     until: LIVENESS,
   },
   {
@@ -97,7 +97,7 @@ export const RULES = [
     seed: 11,
     what: 'reclaims by the wall clock',
     file: `${CORE}/worker/registry-maintenance.ts`,
-    find: 'return !record.free && before - seen.at >= horizonMs;',
+    find: 'return !record.free && before - seen.at >= leaseTtlMs;',
     replace: 'return !record.free && record.ceiling < this.parts.clock.now();',
     until: ['reclaim'],
   },
@@ -114,10 +114,10 @@ export const RULES = [
   {
     rule: 'R12',
     seed: 11,
-    what: 'waits by its own horizon, not by the longest',
+    what: 'waits by its own lease TTL, not by the longest',
     file: `${CORE}/worker/registry-maintenance.ts`,
-    find: 'const horizonMs = Math.max(this.options.horizonMs, stored.document?.horizonMs ?? 0);',
-    replace: 'const { horizonMs } = this.options;',
+    find: 'const leaseTtlMs = Math.max(this.options.leaseTtlMs, stored.document?.horizonMs ?? 0);',
+    replace: 'const { leaseTtlMs } = this.options;',
     until: ['reclaim'],
   },
   {

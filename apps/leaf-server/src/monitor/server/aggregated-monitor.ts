@@ -84,11 +84,11 @@ function toSnowflakeView(
 
 function toWorkerView(snowflake: SnowflakeStatus, registry: RegistryStatus, peers: readonly Peer[]): WorkerView {
   const { workerId, maxWorkerId, issued, layout, clockOffsetMs, backwardsSteps } = snowflake;
-  const { description, instance, floor, ceiling, horizonMs, lost, degradedReason, report } = registry;
+  const { description, instance, floor, ceiling, leaseTtlMs, lost, degradedReason, report } = registry;
   return {
     registry: description,
     workerId: workerId ?? null,
-    ...{ maxWorkerId, instance, floor, ceiling, horizonMs },
+    ...{ maxWorkerId, instance, floor, ceiling, horizonMs: leaseTtlMs },
     lost: lost ?? null,
     trouble: degradedReason ?? null,
     report: { at: report.lastSuccessAt ?? null, failures: report.failures, error: report.lastError ?? null },

@@ -107,7 +107,7 @@ export class WorkerView {
   })
   readonly ceiling!: number;
 
-  @ApiProperty({ type: 'integer', description: 'How far ahead time is reserved, in milliseconds.', example: 10_000 })
+  @ApiProperty({ type: 'integer', description: 'Lease TTL in milliseconds.', example: 10_000 })
   readonly horizonMs!: number;
 
   @ApiProperty({
