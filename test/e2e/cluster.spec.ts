@@ -1,4 +1,4 @@
-import type { ClusterAnswer, ClusterServer, OrderAnswer } from '../../apps/leaf-server/src/cluster/views';
+import type { ClusterAnswer, ClusterServer, CommandAnswer } from '../../apps/leaf-server/src/cluster/views';
 import { ensureBuilt } from '../support/build';
 import { freePorts } from '../support/free-port';
 import { admin, ADMIN_TOKEN } from '../support/http/admin';
@@ -49,13 +49,13 @@ it('a cluster of processes of which one has two, one hangs, and one is down', as
   expect((await seen(2, 'silent')).reason).toContain('ECONNREFUSED');
   expect((await seen(0, 'ready')).self).toBe(true);
 
-  const order = await admin(first.port, 'POST', '/api/cluster/orders', { order: 'drain', confirm: '3' });
-  const { results } = JSON.parse(order.body) as OrderAnswer;
+  const command = await admin(first.port, 'POST', '/api/cluster/orders', { order: 'drain', confirm: '3' });
+  const { results } = JSON.parse(command.body) as CommandAnswer;
   expect(results.filter(({ done }) => done).map(({ instance }) => instance)).toEqual([`127.0.0.1:${ports[0]}`]);
   await seen(0, 'draining');
 
   hangs.signal('SIGCONT');
-  // It may have received the order: then it executes the order when it continues.
+  // It may have received the command: then it executes the command when it continues.
   const { version } = await until('a report', async () => {
     const found = (await cluster()).servers.find(({ instance }) => instance === `127.0.0.1:${ports[1]}`);
     return found?.version !== undefined && found;

@@ -138,14 +138,14 @@ describe('the servers', () => {
   });
 });
 
-describe('orders', () => {
+describe('commands', () => {
   const dialog = (): Locator => page.getByRole('dialog');
   const paused = async (index: number): Promise<boolean> =>
     (await call(fleet[index]!.port, '/api/segment/get/leaf-segment-test')).status === 503;
 
   beforeAll(async () => {
     await showServers();
-    await page.getByRole('button', { name: 'Order to servers' }).click();
+    await page.getByRole('button', { name: 'Command to servers' }).click();
     await dialog().getByRole('textbox', { name: 'Admin token' }).fill(ADMIN_TOKEN);
     await dialog().getByRole('button', { name: 'Use', exact: true }).click();
     await dialog().getByRole('button', { name: 'Cancel' }).click();
@@ -154,9 +154,9 @@ describe('orders', () => {
   beforeEach(showServers);
 
   it('pauses and resumes a tag on all, and says the result of each', async () => {
-    const give = async (order: string): Promise<void> => {
-      await page.getByRole('button', { name: 'Order to servers' }).click();
-      await dialog().getByLabel('Order', { exact: true }).selectOption(order);
+    const give = async (command: string): Promise<void> => {
+      await page.getByRole('button', { name: 'Command to servers' }).click();
+      await dialog().getByLabel('Command', { exact: true }).selectOption(command);
       await dialog().getByLabel('Tag').fill('leaf-segment-test');
       expect(await view.findings()).toEqual([]);
       await dialog().getByRole('button', { name: 'Run' }).click();
@@ -177,14 +177,14 @@ describe('orders', () => {
     for (const index of [0, 1, 2]) await servingRow(index).getByText('resume tag leaf-segment-test: done').waitFor();
     expect(await Promise.all([0, 1, 2].map(paused))).toEqual([false, false, false]);
     await page.getByRole('button', { name: 'Dismiss' }).click();
-    expect(await page.locator('.order-result').count()).toBe(0);
+    expect(await page.locator('.command-result').count()).toBe(0);
   });
 
   it('drains one server after a confirmation, and undoes it', async () => {
-    const open = (): Promise<void> => page.getByRole('button', { name: `Order to ${instance(1)}` }).click();
+    const open = (): Promise<void> => page.getByRole('button', { name: `Command to ${instance(1)}` }).click();
     const run = dialog().getByRole('button', { name: 'Run' });
     await open();
-    await dialog().getByLabel('Order', { exact: true }).selectOption('drain');
+    await dialog().getByLabel('Command', { exact: true }).selectOption('drain');
     await dialog().getByLabel('Type').fill(instance(0));
     expect(await run.isDisabled()).toBe(true);
     await dialog().getByLabel('Type').fill(instance(1));
@@ -193,15 +193,15 @@ describe('orders', () => {
     await servingRow(1).getByText('draining').waitFor();
     expect(await servingRow(2).innerText()).toContain('ready');
     await open();
-    await dialog().getByLabel('Order', { exact: true }).selectOption('undrain');
+    await dialog().getByLabel('Command', { exact: true }).selectOption('undrain');
     await run.click();
     await servingRow(1).getByText('undo drain: done').waitFor();
     await servingRow(1).getByText('ready').waitFor();
   });
 
   it('drains all servers only when their number is typed', async () => {
-    await page.getByRole('button', { name: 'Order to servers' }).click();
-    await dialog().getByLabel('Order', { exact: true }).selectOption('drain');
+    await page.getByRole('button', { name: 'Command to servers' }).click();
+    await dialog().getByLabel('Command', { exact: true }).selectOption('drain');
     await dialog().getByText('load balancers have no server left').waitFor();
     const run = dialog().getByRole('button', { name: 'Run' });
     await dialog().getByLabel('Type').fill('4');
@@ -209,8 +209,8 @@ describe('orders', () => {
     await dialog().getByLabel('Type').fill('5');
     await run.click();
     for (const index of [0, 1, 2]) await servingRow(index).getByText('draining').waitFor();
-    await page.getByRole('button', { name: 'Order to servers' }).click();
-    await dialog().getByLabel('Order', { exact: true }).selectOption('undrain');
+    await page.getByRole('button', { name: 'Command to servers' }).click();
+    await dialog().getByLabel('Command', { exact: true }).selectOption('undrain');
     await run.click();
     for (const index of [0, 1, 2]) await servingRow(index).getByText('ready').waitFor();
   });

@@ -178,7 +178,7 @@ describe('every answer is as the document says', () => {
 
   it('another server of the cluster', () => ask('serverReport', REPORT, 200, withToken()));
 
-  it('an order to the cluster', async () => {
+  it('a command to the cluster', async () => {
     await ask('orderCluster', '/api/cluster/orders', 200, withToken({ order: 'resume-tag', tag: FIRST }));
     await ask('orderCluster', '/api/cluster/orders', 400, withToken({ order: 'resume-tag' }));
   });

@@ -280,7 +280,7 @@ describe('A server of several processes', () => {
     await text(next.port, SNOWFLAKE);
   });
 
-  it('takes an order of an operator in every process at once, and in one that comes later', async () => {
+  it('takes a command of an operator in every process at once, and in one that comes later', async () => {
     const clientToken = 'billing-token-0123456789';
     const server = await start({ LEAF_ADMIN_TOKEN: ADMIN_TOKEN, LEAF_CLIENT_TOKENS: `billing:${clientToken}` });
     const { port } = server;
@@ -291,27 +291,27 @@ describe('A server of several processes', () => {
       for (let i = 0; i < 4 * PROCESSES; i++) answers.push(await call(port, path, { headers }));
       return new Set(answers.map(({ status }) => status));
     };
-    const order = async (method: string, path: string, body?: object): Promise<void> => {
-      // 503: a process did not answer in time. The order can be given again.
+    const command = async (method: string, path: string, body?: object): Promise<void> => {
+      // 503: a process did not answer in time. The command can be given again.
       await until(`${method} ${path}`, async () => (await admin(port, method, path, body)).status < 300);
     };
-    await order('POST', '/api/tags', { tag: 'order', step: 100 });
+    await command('POST', '/api/tags', { tag: 'order', step: 100 });
     expect(await statuses('/api/segment/get/order')).toEqual(new Set([200]));
-    await order('POST', '/api/tags/order/pause');
+    await command('POST', '/api/tags/order/pause');
     expect(await statuses('/api/segment/get/order')).toEqual(new Set([503]));
-    await order('POST', '/api/server/clients/billing/block');
+    await command('POST', '/api/server/clients/billing/block');
     expect(await statuses('/api/snowflake/get/order')).toEqual(new Set([403]));
     await replaced(server, 0);
     expect(await statuses('/api/snowflake/get/order')).toEqual(new Set([403]));
-    await order('DELETE', '/api/server/clients/billing/block');
+    await command('DELETE', '/api/server/clients/billing/block');
     expect(await statuses('/api/segment/get/order')).toEqual(new Set([503]));
-    await order('POST', '/api/tags/order/resume');
+    await command('POST', '/api/tags/order/resume');
     expect(await statuses('/api/segment/get/order')).toEqual(new Set([200]));
-    await order('POST', '/api/server/drain');
+    await command('POST', '/api/server/drain');
     expect(await statuses('/health/ready')).toEqual(new Set([503]));
-    await order('DELETE', '/api/server/drain');
+    await command('DELETE', '/api/server/drain');
     expect(await statuses('/health/ready')).toEqual(new Set([200]));
-    await order('DELETE', '/api/tags/order');
+    await command('DELETE', '/api/tags/order');
     expect(await statuses('/api/segment/get/order')).toEqual(new Set([404]));
   });
 

@@ -86,7 +86,7 @@ export async function startServer(
     throw error;
   });
   app.get(ApiDocument).describe(app);
-  checkTokensFirst(adapter.getInstance(), { order: app.get(AdminGuard), window: app.get(WorkerGuard) });
+  checkTokensFirst(adapter.getInstance(), { command: app.get(AdminGuard), window: app.get(WorkerGuard) });
   logSettings(config);
   let closed: Promise<void> | undefined;
   let operators: AddressInfo | undefined;

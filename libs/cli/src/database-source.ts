@@ -12,7 +12,7 @@ import {
   SystemClock,
   type TagStore,
 } from '@leaf-ids/core';
-import { assertTag, parseLayout, systemRandom, type TagView, unknownTag, viewOfTag } from '@leaf-ids/core/internal';
+import { assertTag, jsonOfTag, parseLayout, systemRandom, type TagJson, unknownTag } from '@leaf-ids/core/internal';
 import { Leaf, type LeafOptions } from '@leaf-ids/id';
 import {
   checkDatabases,
@@ -90,22 +90,22 @@ export class DatabaseSource implements Source {
   listTags(after: string | undefined, limit: number): Promise<TagList> {
     return this.withTags(async (store) => {
       const rows = await store.list({ after, limit: limit + 1 });
-      const tags = rows.slice(0, limit).map((row) => viewOfTag(row));
+      const tags = rows.slice(0, limit).map((row) => jsonOfTag(row));
       return { tags, next: rows.length > limit ? (tags.at(-1)?.tag ?? null) : null };
     });
   }
 
-  findTag(tag: string): Promise<TagView> {
+  findTag(tag: string): Promise<TagJson> {
     assertTag(tag);
     return this.withTags(async (store) => {
       const row = await store.find(tag);
       if (row === undefined) throw unknownTag(tag);
-      return viewOfTag(row);
+      return jsonOfTag(row);
     });
   }
 
-  createTag(tag: NewTag): Promise<TagView> {
-    return this.withTags(async (store) => viewOfTag(await store.create(tag)));
+  createTag(tag: NewTag): Promise<TagJson> {
+    return this.withTags(async (store) => jsonOfTag(await store.create(tag)));
   }
 
   async check(): Promise<Result> {

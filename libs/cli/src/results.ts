@@ -1,5 +1,5 @@
 import { type IdRange, type SnowflakeParts } from '@leaf-ids/core';
-import { table, type TagView, visible } from '@leaf-ids/core/internal';
+import { table, type TagJson, visible } from '@leaf-ids/core/internal';
 import type { Result, TagList } from './source';
 
 /** @param facts what the JSON value has beside the IDs */
@@ -22,7 +22,7 @@ export function decoded(id: bigint, { timestamp, workerId, sequence }: Snowflake
   return { text: lines(json), json };
 }
 
-export function tagDetails(tag: TagView): Result {
+export function tagDetails(tag: TagJson): Result {
   return { text: lines(tag), json: tag };
 }
 

@@ -5,7 +5,7 @@ import {
   parseProblem,
   reasonOf,
   table,
-  type TagView,
+  type TagJson,
   visible,
 } from '@leaf-ids/core/internal';
 import { LeafClient } from '@leaf-ids/client';
@@ -76,20 +76,20 @@ export class ServerSource implements Source {
   async listTags(after: string | undefined, limit: number): Promise<TagList> {
     const query = new URLSearchParams({ ...(after === undefined ? {} : { after }), limit: String(limit) });
     const { body, headers } = await this.call(`/api/tags?${query.toString()}`);
-    const tags = body as TagView[];
+    const tags = body as TagJson[];
     return { tags, next: headers.has('link') ? (tags.at(-1)?.tag ?? null) : null };
   }
 
-  async findTag(tag: string): Promise<TagView> {
+  async findTag(tag: string): Promise<TagJson> {
     const { body } = await this.call(`/api/tags/${encodeURIComponent(tag)}`);
-    return body as TagView;
+    return body as TagJson;
   }
 
-  async createTag(tag: NewTag): Promise<TagView> {
+  async createTag(tag: NewTag): Promise<TagJson> {
     const text = JSON.stringify(tag, (_, value: unknown) => (typeof value === 'bigint' ? String(value) : value));
     const headers = { 'content-type': 'application/json' };
     const { body } = await this.call('/api/tags', { method: 'POST', body: text, headers });
-    return body as TagView;
+    return body as TagJson;
   }
 
   async check(strict: boolean): Promise<Result> {

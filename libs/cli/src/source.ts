@@ -1,5 +1,5 @@
 import type { IdRange, NewTag, SnowflakeParts } from '@leaf-ids/core';
-import type { TagView } from '@leaf-ids/core/internal';
+import type { TagJson } from '@leaf-ids/core/internal';
 
 /** Output of a command, as text and as JSON. */
 export interface Result {
@@ -14,7 +14,7 @@ export interface Result {
 }
 
 export interface TagList {
-  readonly tags: readonly TagView[];
+  readonly tags: readonly TagJson[];
   /** The last tag of this page if there is another page, otherwise null. */
   readonly next: string | null;
 }
@@ -28,8 +28,8 @@ export interface Source {
   snowflakes(count: number): Promise<bigint[]>;
   decode(id: bigint): Promise<SnowflakeParts>;
   listTags(after: string | undefined, limit: number): Promise<TagList>;
-  findTag(tag: string): Promise<TagView>;
-  createTag(tag: NewTag): Promise<TagView>;
+  findTag(tag: string): Promise<TagJson>;
+  createTag(tag: NewTag): Promise<TagJson>;
   /** @param strict whether a degraded server fails the check */
   check(strict: boolean): Promise<Result>;
   close(): Promise<void>;

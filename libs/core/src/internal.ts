@@ -92,7 +92,7 @@ export { nextStep } from './segment/allocation/step-policy';
 export { type Survey, usedOnly } from './segment/directory/tag-lookup';
 export { periodicTag, unknownTag } from './segment/tags/tag-refusals';
 export { assertTag, isTag, MAX_TAG, TAG_PATTERN, TAG_RULE, tagRule } from './segment/tags/tag';
-export { MAX_TAGS_PER_PAGE, type TagView, viewOfTag } from './segment/tags/tag-view';
+export { jsonOfTag, MAX_TAGS_PER_PAGE, type TagJson } from './segment/tags/tag-json';
 export {
   type DeclaredTag,
   DEFAULT_STEP,

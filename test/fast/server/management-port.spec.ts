@@ -58,8 +58,8 @@ describe('A server with a management port', () => {
     expect((await call(server.port, '/metricsx')).body).not.toContain('MANAGEMENT_PORT');
   });
 
-  it('takes no order on the public port, with a token or without, and names no method there', async () => {
-    const orders = [
+  it('takes no command on the public port, with a token or without, and names no method there', async () => {
+    const commands = [
       ['POST', '/api/server/drain'],
       ['DELETE', '/api/server/drain'],
       ['POST', '/api/tags'],
@@ -68,7 +68,7 @@ describe('A server with a management port', () => {
       ['PUT', '/api/tags'],
       ['PUT', '/metrics'],
     ];
-    for (const [method, path] of orders) {
+    for (const [method, path] of commands) {
       const { status, headers } = await admin(server.port, method!, path!);
       expect([method, path, status, headers.allow]).toEqual([method, path, 404, undefined]);
     }

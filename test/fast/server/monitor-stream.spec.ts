@@ -174,7 +174,7 @@ describe('the stream', () => {
     expect([status, headers['content-type'], body]).toEqual([200, 'text/event-stream; charset=utf-8', '']);
   });
 
-  it('goes on while this server drains by order', async () => {
+  it('goes on while this server drains by command', async () => {
     const reader = await open();
     await admin(port, 'POST', '/api/server/drain');
     const drained = await reader.next<OverviewView>('overview', ({ ready }) => !ready);

@@ -1,8 +1,8 @@
 import type {
+  MonitorTag,
   OverviewView,
   SegmentsView,
   SnowflakeView,
-  TagView,
 } from '../../../apps/leaf-server/src/monitor/views/views';
 import { admin, ADMIN_TOKEN } from '../../support/http/admin';
 import { ROOT } from '../../support/build';
@@ -16,7 +16,7 @@ import { until } from '../../support/until';
 const TAG = 'leaf-segment-test';
 const overviewOf = (port: number): Promise<OverviewView> => json(port, '/api/monitor/overview');
 
-async function tagOf(port: number, name: string): Promise<TagView | undefined> {
+async function tagOf(port: number, name: string): Promise<MonitorTag | undefined> {
   const { tags } = await json<SegmentsView>(port, '/api/monitor/segments');
   return tags.find(({ tag }) => tag === name);
 }

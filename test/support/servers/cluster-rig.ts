@@ -17,7 +17,7 @@ const HOUR_MS = 3_600_000;
 /**
  * `Authorization` of a request that another server of the cluster sends to `server`.
  *
- * @param by who has ordered it
+ * @param by who gave the command
  */
 export function signedFor(server: string, method: string, path: string, by?: string): string {
   const tokens = new ClusterTokens([{ name: 'cluster', token: CLUSTER_TOKEN }], 'test', new SystemClock());

@@ -1,4 +1,4 @@
-import type { OrderAnswer, OrderBody } from '../monitor/views';
+import type { CommandAnswer, CommandBody } from '../monitor/views';
 import { type Outcome, request } from './problem';
 
 export interface Interleave {
@@ -55,7 +55,7 @@ export interface TagChange {
 }
 
 /** A part of the list of tags. */
-export interface TagPage {
+export interface ListedTags {
   readonly rows: readonly TagRow[];
   /** The query of the next page; undefined on the last. */
   readonly next: string | undefined;
@@ -66,7 +66,7 @@ export class AdminApi {
   constructor(private readonly token: () => string) {}
 
   /** @param query of the address of a page, as the page before names it; empty for the first */
-  list(query = ''): Promise<Outcome<TagPage>> {
+  list(query = ''): Promise<Outcome<ListedTags>> {
     return request(`api/tags${query}`, async (response) => ({
       rows: (await response.json()) as TagRow[],
       next: nextOf(response.headers.get('link')),
@@ -93,9 +93,9 @@ export class AdminApi {
     return this.send(draining ? 'POST' : 'DELETE', 'api/server/drain');
   }
 
-  /** Runs an order on several servers. Succeeds even if some of them fail. */
-  order(order: OrderBody): Promise<Outcome<OrderAnswer>> {
-    return this.send('POST', 'api/cluster/orders', order);
+  /** Runs a command on several servers. Succeeds even if some of them fail. */
+  command(command: CommandBody): Promise<Outcome<CommandAnswer>> {
+    return this.send('POST', 'api/cluster/orders', command);
   }
 
   private send<T>(method: string, path: string, body?: unknown): Promise<Outcome<T>> {

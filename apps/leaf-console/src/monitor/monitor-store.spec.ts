@@ -1,5 +1,5 @@
 import { MonitorStore } from './monitor-store';
-import type { OverviewView, SegmentsView, SnowflakeView, TagView } from './views';
+import type { MonitorTag, OverviewView, SegmentsView, SnowflakeView } from './views';
 
 const NOW = 1_800_000_000_000;
 
@@ -10,7 +10,7 @@ function overviewAt(endsAt: number, segment: number[]): OverviewView {
 }
 
 function roundOf(now: number, ...tags: (readonly [string, number])[]): SegmentsView {
-  const views = tags.map(([tag, issued]) => ({ tag, issued }) as unknown as TagView);
+  const views = tags.map(([tag, issued]) => ({ tag, issued }) as unknown as MonitorTag);
   return { enabled: true, now, prefetchRatio: 0.1, tags: views };
 }
 

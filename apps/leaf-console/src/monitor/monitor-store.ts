@@ -1,5 +1,5 @@
 import { RateHistory } from './rate-history';
-import type { HistoryView, OverviewView, RemovedView, SegmentsView, SnowflakeView, TagView } from './views';
+import type { HistoryView, MonitorTag, OverviewView, RemovedView, SegmentsView, SnowflakeView } from './views';
 
 /** Length of the history, in milliseconds. */
 const KEPT_MS = 15 * 60_000;
@@ -26,7 +26,7 @@ function mergeHistory(known: HistoryView, update: HistoryView): HistoryView {
 
 /** The state of a tag on the server, and its rate as measured by this page. */
 export interface WatchedTag {
-  readonly view: TagView;
+  readonly view: MonitorTag;
   readonly rates: RateHistory;
 }
 

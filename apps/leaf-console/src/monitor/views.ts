@@ -3,6 +3,7 @@ export type {
   HistoryView,
   LatencyView,
   LoadView,
+  MonitorTag,
   OverviewView,
   PartStatus,
   PartView,
@@ -12,7 +13,6 @@ export type {
   SegmentView,
   ServerState,
   SnowflakeView,
-  TagView,
   WorkerView,
 } from '../../../leaf-server/src/monitor/views/views';
 export type {
@@ -20,7 +20,7 @@ export type {
   ClusterServer,
   ClusterWorker,
   ClusterWorkers,
-  OrderAnswer,
-  OrderResult,
+  CommandAnswer,
+  CommandResult,
 } from '../../../leaf-server/src/cluster/views';
-export type { OrderBody } from '../../../leaf-server/src/cluster/order-body';
+export type { CommandBody } from '../../../leaf-server/src/cluster/command-body';

@@ -1,7 +1,7 @@
 import type { JSX } from 'preact';
 import { useLayoutEffect, useRef, useState } from 'preact/hooks';
 import { useNarrow } from './use-narrow';
-import { windowOf } from './virtual-rows';
+import { drawnRows } from './virtual-rows';
 
 export interface Column<Item, Name extends string> {
   readonly name: Name;
@@ -53,7 +53,7 @@ export function VirtualTable<Item, Name extends string>(props: VirtualTableProps
       element.removeEventListener('scroll', measure);
     };
   }, [rowHeight]);
-  const { first, end } = windowOf(items.length, rowHeight, place.top, place.height);
+  const { first, end } = drawnRows(items.length, rowHeight, place.top, place.height);
   return (
     <div
       ref={table}

@@ -15,7 +15,7 @@ const RULE = {
   countsMissing: true,
 };
 
-/** Admits requests with a valid admin token; orders of the cluster, also those that a cluster token signs. */
+/** Admits requests with a valid admin token; commands to the cluster, also those that a cluster token signs. */
 @Injectable()
 export class AdminGuard extends TokenGuard {
   private readonly check: TokenCheck;
@@ -32,14 +32,14 @@ export class AdminGuard extends TokenGuard {
   /** @throws LeafError `LEAF_UNAUTHORIZED`, `LEAF_TOO_MANY_FAILURES` */
   override admit(request: FastifyRequest, reply: FastifyReply): void {
     const name = this.check.require(request, reply, (authorization) => {
-      const signer = isClusterOrder(request) ? this.orderedBy(request) : undefined;
+      const signer = isClusterCommand(request) ? this.signerOf(request) : undefined;
       return signer ?? this.tokens.find(bearerOf(authorization))?.name;
     });
     (request as AdminRequest).actor = { name, address: addressOf(request) };
   }
 
   /** The name for the audit; undefined if no other server signed the request. No admin token can have this name. */
-  private orderedBy({ method, url: path, headers: { authorization } }: FastifyRequest): string | undefined {
+  private signerOf({ method, url: path, headers: { authorization } }: FastifyRequest): string | undefined {
     const claims = this.cluster.verify(bearerOf(authorization), { method, path });
     return claims && `cluster:${TOKEN_NAME.test(claims.sub ?? '') ? claims.sub : 'unknown'}`;
   }
@@ -50,16 +50,16 @@ export function AdminOnly(): ClassDecorator {
   return applyDecorators(UseGuards(AdminGuard), ApiBearerAuth());
 }
 
-interface OrderConfig {
-  readonly isClusterOrder?: true;
+interface CommandConfig {
+  readonly isClusterCommand?: true;
 }
 
-/** The route also accepts requests that a cluster token signs: other servers pass orders on to it. */
-export function ClusterOrder(): MethodDecorator {
-  return RouteConfig({ isClusterOrder: true } satisfies OrderConfig);
+/** The route also accepts requests that a cluster token signs: other servers pass commands on to it. */
+export function ClusterCommand(): MethodDecorator {
+  return RouteConfig({ isClusterCommand: true } satisfies CommandConfig);
 }
 
-/** Whether the route of the request is a {@link ClusterOrder}. */
-function isClusterOrder({ routeOptions: { config } }: FastifyRequest): boolean {
-  return (config as OrderConfig).isClusterOrder === true;
+/** Whether the route of the request is a {@link ClusterCommand}. */
+function isClusterCommand({ routeOptions: { config } }: FastifyRequest): boolean {
+  return (config as CommandConfig).isClusterCommand === true;
 }

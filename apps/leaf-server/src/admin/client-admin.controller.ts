@@ -22,7 +22,7 @@ const NAME = {
   description: 'Name of a token in `LEAF_CLIENT_TOKENS`.',
   schema: { type: 'string', pattern: TOKEN_NAME.source, example: 'billing' },
 } as const;
-const BLOCK_ORDER = new BusRequest<BlockResponse, void>('block client');
+const BLOCK_COMMAND = new BusRequest<BlockResponse, void>('block client');
 
 /** Blocks and unblocks clients on this server until it stops. Every route requires a token. */
 @Controller('api/server/clients')
@@ -34,7 +34,7 @@ export class ClientAdminController {
     private readonly audit: Audit,
     private readonly bus: ProcessBus,
   ) {
-    bus.serve(BLOCK_ORDER, ({ client, blocked }) => clients.setBlocked(client, blocked));
+    bus.serve(BLOCK_COMMAND, ({ client, blocked }) => clients.setBlocked(client, blocked));
   }
 
   @Post(':name/block')
@@ -68,7 +68,7 @@ export class ClientAdminController {
     }
     await this.audit.record(by, what, undefined, async () => {
       const before = { client, blocked: this.clients.blockedNames.includes(client) };
-      await broadcast(this.bus, BLOCK_ORDER, after);
+      await broadcast(this.bus, BLOCK_COMMAND, after);
       return { before, after };
     });
     return after;

@@ -2,7 +2,7 @@ import { Controller, Delete, HttpCode, Post } from '@nestjs/common';
 import { ApiOperation, ApiProperty, ApiResponse, ApiSchema, ApiTags } from '../openapi/decorators';
 import { ApiProblems } from '../openapi/problems';
 import { type Actor, CurrentActor } from './audit';
-import { AdminOnly, ClusterOrder } from './admin.guard';
+import { AdminOnly, ClusterCommand } from './admin.guard';
 import { ServerAdmin } from './server-admin';
 
 @ApiSchema({ name: 'Drain' })
@@ -19,7 +19,7 @@ export class ServerAdminController {
   constructor(private readonly server: ServerAdmin) {}
 
   @Post('drain')
-  @ClusterOrder()
+  @ClusterCommand()
   @ApiOperation({
     operationId: 'drain',
     summary: 'Lets load balancers look elsewhere',
@@ -34,7 +34,7 @@ export class ServerAdminController {
 
   /** @throws LeafError `LEAF_NOT_READY` when the server is stopping */
   @Delete('drain')
-  @ClusterOrder()
+  @ClusterCommand()
   @ApiOperation({ operationId: 'undoDrain', summary: 'Ends a drain' })
   @ApiResponse({ status: 200, description: 'Done.', type: DrainResponse })
   @ApiProblems('LEAF_NOT_READY')

@@ -4,7 +4,7 @@ import { Drain } from '../lifecycle/drain';
 import { type Actor, Audit } from './audit';
 
 /** True begins a drain, false ends it. */
-const DRAIN_ORDER = new BusRequest<boolean, void>('drain');
+const DRAIN_COMMAND = new BusRequest<boolean, void>('drain');
 
 /** Drains this server, all of its processes. */
 @Injectable()
@@ -14,7 +14,7 @@ export class ServerAdmin {
     private readonly audit: Audit,
     private readonly bus: ProcessBus,
   ) {
-    bus.serve(DRAIN_ORDER, (begin) => (begin ? drain.begin() : drain.undo()));
+    bus.serve(DRAIN_COMMAND, (begin) => (begin ? drain.begin() : drain.undo()));
   }
 
   /** @throws LeafError `LEAF_NOT_READY` if a drain is undone while the server stops, or if a process fails */
@@ -22,7 +22,7 @@ export class ServerAdmin {
     const what = draining ? 'drain server' : 'undo drain of server';
     const { after } = await this.audit.record(by, what, undefined, async () => {
       const before = this.state();
-      await broadcast(this.bus, DRAIN_ORDER, draining);
+      await broadcast(this.bus, DRAIN_COMMAND, draining);
       return { before, after: this.state() };
     });
     return after;

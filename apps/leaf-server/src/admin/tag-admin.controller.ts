@@ -15,7 +15,7 @@ import { BodyPipe } from '../http/responses/body.pipe';
 import { ApiProblems, SEGMENT_PROBLEMS, TAG_ROW_PROBLEMS } from '../openapi/problems';
 import { ANY_TAG } from '../openapi/schemas';
 import { type Actor, CurrentActor } from './audit';
-import { AdminOnly, ClusterOrder } from './admin.guard';
+import { AdminOnly, ClusterCommand } from './admin.guard';
 import { TagAdmin } from './tag-admin';
 import type * as Bodies from './tag-bodies';
 import { TagResponse } from './tag-rows';
@@ -103,7 +103,7 @@ export class TagAdminController {
   }
 
   @Post(':tag/pause')
-  @ClusterOrder()
+  @ClusterCommand()
   @ApiOperation({
     operationId: 'pauseTag',
     summary: 'Pauses a tag on this server',
@@ -119,7 +119,7 @@ export class TagAdminController {
   }
 
   @Post(':tag/resume')
-  @ClusterOrder()
+  @ClusterCommand()
   @ApiOperation({ operationId: 'resumeTag', summary: 'Resumes a tag on this server' })
   @ApiParam({ name: 'tag', ...ANY_TAG })
   @ApiResponse({ status: 200, description: 'Done.', type: PauseResponse })

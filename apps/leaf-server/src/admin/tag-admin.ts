@@ -3,10 +3,10 @@ import { LeafError, type TagEntry, type TagKind, type TagPage, type TagRow, TagS
 import {
   assertTag,
   DEFAULT_STEP,
+  jsonOfTag,
   type SegmentIdGenerator,
-  type TagView,
+  type TagJson,
   unknownTag,
-  viewOfTag,
 } from '@leaf-ids/core/internal';
 import { SegmentService } from '@leaf-ids/id';
 import { broadcast, BusRequest, ProcessBus } from '../processes/process-bus';
@@ -39,32 +39,32 @@ export class TagAdmin {
     return this.rows().list(page);
   }
 
-  /** The view of a row, with the name of its database if there are several. */
-  viewOf(row: TagRow): TagView {
-    return viewOfTag(row, this.rows().shardOf(row.tag));
+  /** The JSON of a row, with the name of its database if there are several. */
+  jsonOf(row: TagRow): TagJson {
+    return jsonOfTag(row, this.rows().shardOf(row.tag));
   }
 
   /** @throws LeafError `LEAF_TAG_INVALID`, `LEAF_TAG_NOT_FOUND` */
-  async find(tag: string): Promise<TagView> {
+  async find(tag: string): Promise<TagJson> {
     assertTag(tag);
     const row = await this.rows().find(tag);
     if (row === undefined) throw unknownTag(tag);
-    return this.viewOf(row);
+    return this.jsonOf(row);
   }
 
   /** @throws LeafError see {@link TagStore.create} */
-  async create(by: Actor, { tag, step = DEFAULT_STEP, maxId, max, ...settings }: NewTagBody): Promise<TagView> {
+  async create(by: Actor, { tag, step = DEFAULT_STEP, maxId, max, ...settings }: NewTagBody): Promise<TagJson> {
     assertTag(tag);
     const { after } = await this.audit.record(by, 'create tag', tag, async () => {
       const row = await this.rows().create({ tag, step, maxId: toBigInt(maxId), max: toBigInt(max), ...settings });
       await this.notify(TAG_ADDED, tag, { tag, kind: kindOf(row) });
-      return { after: this.viewOf(row) };
+      return { after: this.jsonOf(row) };
     });
     return after;
   }
 
   /** @throws LeafError see {@link TagStore.change}, and `LEAF_BODY_INVALID` if the body changes nothing */
-  async change(by: Actor, tag: string, body: TagChangeBody): Promise<TagView> {
+  async change(by: Actor, tag: string, body: TagChangeBody): Promise<TagJson> {
     assertTag(tag);
     const { step, maxStep, max, maxId, description } = body;
     if ([step, maxStep, max, maxId, description].every((value) => value === undefined)) {
@@ -76,7 +76,7 @@ export class TagAdmin {
     const change = { step, maxStep, max: max === null ? null : toBigInt(max), maxId: toBigInt(maxId), description };
     const { after } = await this.audit.record(by, 'change tag', tag, async () => {
       const rows = await this.rows().change(tag, change);
-      return { before: this.viewOf(rows.before), after: this.viewOf(rows.after) };
+      return { before: this.jsonOf(rows.before), after: this.jsonOf(rows.after) };
     });
     return after;
   }
@@ -87,7 +87,7 @@ export class TagAdmin {
     await this.audit.record(by, 'delete tag', tag, async () => {
       const row = await this.rows().remove(tag);
       await this.notify(TAG_REMOVED, tag, tag);
-      return { before: this.viewOf(row) };
+      return { before: this.jsonOf(row) };
     });
   }
 

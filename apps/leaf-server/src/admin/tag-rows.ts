@@ -5,7 +5,7 @@ import {
   MAX_STEP,
   ORDERS,
   RESET_PATTERN,
-  type TagView,
+  type TagJson,
 } from '@leaf-ids/core/internal';
 import { ApiProperty, ApiPropertyOptional, ApiSchema } from '../openapi/decorators';
 import { ANY_TAG, ID, MOMENT } from '../openapi/schemas';
@@ -65,7 +65,7 @@ export const KIND = {
 
 /** A row in HTTP responses and in the audit log, without the settings that the row does not have. */
 @ApiSchema({ name: 'Tag' })
-export class TagResponse implements TagView {
+export class TagResponse implements TagJson {
   @ApiProperty(ANY_TAG)
   readonly tag!: string;
 

@@ -1,6 +1,6 @@
 import { Controller, Get, Param, Query, Res } from '@nestjs/common';
 import type { FastifyReply } from 'fastify';
-import type { TagView } from '@leaf-ids/core/internal';
+import type { TagJson } from '@leaf-ids/core/internal';
 import { JSON_TYPE } from '../http/fast-path';
 import { jsonPages, streamBody } from '../http/responses/stream-body';
 import { ApiOperation, ApiParam, ApiResponse, ApiTags } from '../openapi/decorators';
@@ -25,7 +25,7 @@ export class TagsController {
     const { after, limit } = pageRequest(from, most);
     const { page, last } = cutPage(await this.tags.list({ after, limit: limit + 1 }), limit);
     linkNext(reply, last?.tag, limit);
-    const pieces = jsonPages('[', page, (row) => this.tags.viewOf(row), ']');
+    const pieces = jsonPages('[', page, (row) => this.tags.jsonOf(row), ']');
     streamBody(reply.type(JSON_TYPE), pieces, 'utf8');
   }
 
@@ -34,7 +34,7 @@ export class TagsController {
   @ApiParam({ name: 'tag', ...TAG })
   @ApiResponse({ status: 200, description: 'The row.', type: TagResponse })
   @ApiProblems('LEAF_TAG_INVALID', 'LEAF_TAG_NOT_FOUND', 'LEAF_OVERLOADED', ...TAG_ROW_PROBLEMS)
-  find(@Param('tag') tag: string): Promise<TagView> {
+  find(@Param('tag') tag: string): Promise<TagJson> {
     return this.tags.find(tag);
   }
 }

@@ -64,7 +64,7 @@ export class PeerClient implements OnApplicationShutdown {
 
   /**
    * @param instance `ip:port` of a server that the registry lists
-   * @param by who has ordered it
+   * @param by who gave the command
    * @throws LeafError `LEAF_CONFIG_INVALID` if nothing was sent; Error if there is no response within the time limit
    */
   async request(instance: string, request: PeerRequest, limitMs: number, by?: string): Promise<HttpReply> {

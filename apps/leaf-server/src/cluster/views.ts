@@ -3,7 +3,7 @@ import { ApiProperty, ApiPropertyOptional, ApiSchema } from '../openapi/decorato
 
 /** States of a server as another one sees it. */
 const PEER_STATES = ['silent', 'refused', 'unasked'] as const;
-export const CLUSTER_ORDERS = ['drain', 'undrain', 'pause-tag', 'resume-tag'] as const;
+export const CLUSTER_COMMANDS = ['drain', 'undrain', 'pause-tag', 'resume-tag'] as const;
 /** Servers of one list. */
 export const MAX_SERVERS = 1000;
 /** How long the result of a read or of a round of requests is kept for all readers, in milliseconds. */
@@ -223,11 +223,11 @@ export class ClusterWorkers {
 }
 
 @ApiSchema({ name: 'ClusterOrderResult' })
-export class OrderResult {
+export class CommandResult {
   @ApiProperty(INSTANCE)
   readonly instance!: string;
 
-  @ApiProperty({ description: 'Whether the server has carried out the order.' })
+  @ApiProperty({ description: 'Whether the server has carried out the command.' })
   readonly done!: boolean;
 
   @ApiPropertyOptional({ description: 'Why not, and what to do.' })
@@ -236,11 +236,11 @@ export class OrderResult {
 
 /** `POST /api/cluster/orders` */
 @ApiSchema({ name: 'ClusterOrderResults' })
-export class OrderAnswer {
+export class CommandAnswer {
   @ApiProperty({
-    type: [OrderResult],
+    type: [CommandResult],
     description:
       'One for each server that the request names, in the same sequence; for each server of the registry if it names none.',
   })
-  readonly results!: readonly OrderResult[];
+  readonly results!: readonly CommandResult[];
 }

@@ -11,7 +11,7 @@ import { ApiProblems, TAG_ROW_PROBLEMS } from '../openapi/problems';
 import { HTML } from '../openapi/schemas';
 import { type Cell, type Table, TABLE_PAGE_CSP, tablePage } from './table-page';
 import { AggregatedTags } from '../monitor/server/aggregated-tags';
-import type { TagView } from '../monitor/views/views';
+import type { MonitorTag } from '../monitor/views/views';
 
 const CACHE_COLUMNS = ['name', 'init', 'next', 'pos', 'value0', 'max0', 'step0', 'value1', 'max1', 'step1'];
 const DB_COLUMNS = ['tag', 'max', 'step', 'update'];
@@ -79,7 +79,7 @@ export class JavaPagesController {
 }
 
 /** The current segment comes first, so `pos` is always 0. Missing segments are 0, as in the Java service. */
-function bufferCells({ tag, initialized, nextReady, segments }: TagView): Cell[] {
+function bufferCells({ tag, initialized, nextReady, segments }: MonitorTag): Cell[] {
   const cells = segments.flatMap((segment): Cell[] =>
     segment === null ? [0, 0, 0] : [segment.value, segment.max, segment.step],
   );

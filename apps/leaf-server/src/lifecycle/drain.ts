@@ -8,7 +8,7 @@ export const STOPPING = 'This server is stopping.';
  * While it is active load balancers see that this server is not ready and send their requests elsewhere, while those
  * that still come are served, each on a connection that ends with it.
  *
- * It begins with the signal to stop, and lasts until HTTP closes; or by order, and lasts until it is undone.
+ * It begins with the signal to stop, and lasts until HTTP closes; or by command, and lasts until it is undone.
  */
 export class Drain {
   private readonly logger = new Logger(Drain.name);

@@ -1,21 +1,21 @@
 import { FakeClock } from '@leaf-ids/core/testing';
 import type { Channel } from './channel-bus';
 import { ChannelBus } from './channel-bus';
-import type { Order, Report } from './messages';
+import type { ProcessCommand, Report } from './messages';
 import { BusRequest } from './process-bus';
 
 const DOUBLE = new BusRequest<number, number>('double');
 
 class FakeChannel implements Channel {
   readonly sent: Report[] = [];
-  order: (order: Order) => void = () => undefined;
+  command: (command: ProcessCommand) => void = () => undefined;
 
   send(report: Report): void {
     this.sent.push(report);
   }
 
-  onOrder(act: (order: Order) => void): void {
-    this.order = act;
+  onCommand(act: (command: ProcessCommand) => void): void {
+    this.command = act;
   }
 }
 
@@ -38,7 +38,7 @@ describe('ChannelBus', () => {
       { process: 2, missing: 'it has ended', gone: true },
       { process: 0, value: 80 },
     ];
-    channel.order({ kind: 'replies', id: 1, replies });
+    channel.command({ kind: 'replies', id: 1, replies });
     expect(await gathered).toEqual({
       answers: [
         { process: 0, value: 80 },
@@ -58,9 +58,9 @@ describe('ChannelBus', () => {
   });
 
   it('answers what it is asked, or says why not', async () => {
-    channel.order({ kind: 'ask', id: 9, topic: 'double', question: 21 });
+    channel.command({ kind: 'ask', id: 9, topic: 'double', question: 21 });
     await clock.advance(0);
-    channel.order({ kind: 'ask', id: 10, topic: 'nothing of the kind', question: 21 });
+    channel.command({ kind: 'ask', id: 10, topic: 'nothing of the kind', question: 21 });
     await clock.advance(0);
     expect(channel.sent).toEqual([
       { kind: 'answer', id: 9, value: 42 },

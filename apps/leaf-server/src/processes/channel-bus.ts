@@ -1,6 +1,6 @@
 import type { Clock } from '@leaf-ids/core';
 import { reasonOf, withinDeadline } from '@leaf-ids/core/internal';
-import type { Order, Reply, Report } from './messages';
+import type { ProcessCommand, Reply, Report } from './messages';
 import { RELAY_LIMIT_MS } from './relay';
 import { Answers, type Gathered, type Missing, ProcessBus, type BusRequest } from './process-bus';
 
@@ -11,7 +11,7 @@ const LIMIT_MS = RELAY_LIMIT_MS + 1000;
 export interface Channel {
   /** Does nothing when the supervisor is gone. */
   send(report: Report): void;
-  onOrder(act: (order: Order) => void): void;
+  onCommand(act: (command: ProcessCommand) => void): void;
 }
 
 /** One of several processes of a server. Questions to the others go by way of the one that supervises them. */
@@ -27,9 +27,9 @@ export class ChannelBus extends ProcessBus {
     private readonly clock: Clock,
   ) {
     super();
-    channel.onOrder((order) => {
-      if (order.kind === 'ask') void this.reply(order.id, order.topic, order.question);
-      if (order.kind === 'replies') this.asked.get(order.id)?.(order.replies);
+    channel.onCommand((command) => {
+      if (command.kind === 'ask') void this.reply(command.id, command.topic, command.question);
+      if (command.kind === 'replies') this.asked.get(command.id)?.(command.replies);
     });
   }
 

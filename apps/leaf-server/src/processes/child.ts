@@ -1,5 +1,5 @@
 import type { Member } from './relay';
-import type { Order, Report } from './messages';
+import type { ProcessCommand, Report } from './messages';
 
 /** How a process ended. */
 export interface Exit {
@@ -10,7 +10,7 @@ export interface Exit {
 /** A running process, as the system gives it. */
 export interface Forked {
   readonly pid: number;
-  send(order: Order): void;
+  send(command: ProcessCommand): void;
   kill(): void;
 }
 
@@ -90,8 +90,8 @@ export class Child implements Member {
     return this.forked.pid;
   }
 
-  send(order: Order): void {
-    this.forked.send(order);
+  send(command: ProcessCommand): void {
+    this.forked.send(command);
   }
 
   kill(): void {

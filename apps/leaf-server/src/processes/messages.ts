@@ -27,7 +27,7 @@ export type Report =
   | { readonly kind: 'no answer'; readonly id: number; readonly reason: string };
 
 /** Messages of the supervisor to a process. */
-export type Order =
+export type ProcessCommand =
   /** The first one. All processes have the settings with which the server was started, whatever became of the files. */
   | { readonly kind: 'start'; readonly config: LeafConfig; readonly process: number }
   /** Begin to listen; with `whenReady` only once this process is ready, because others serve meanwhile. */

@@ -87,12 +87,12 @@ export class SingleProcess extends ProcessBus {
  * @returns what this process answered
  * @throws LeafError `LEAF_NOT_READY` when one did not, though the others did
  */
-export async function broadcast<Order, Answer>(
+export async function broadcast<Command, Answer>(
   bus: ProcessBus,
-  topic: BusRequest<Order, Answer>,
-  order: Order,
+  topic: BusRequest<Command, Answer>,
+  command: Command,
 ): Promise<Answer | undefined> {
-  const { answers, missing } = await bus.ask(topic, order);
+  const { answers, missing } = await bus.ask(topic, command);
   const failed = missing.find(({ gone }) => !gone);
   if (failed === undefined) return answers.find(({ process }) => process === bus.process)?.value;
   throw new LeafError(

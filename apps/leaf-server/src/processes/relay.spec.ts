@@ -1,15 +1,15 @@
 import { FakeClock } from '@leaf-ids/core/testing';
-import type { Order } from './messages';
+import type { ProcessCommand } from './messages';
 import { type Member, Relay } from './relay';
 
 class FakeMember implements Member {
-  readonly sent: Order[] = [];
+  readonly sent: ProcessCommand[] = [];
   ended = false;
 
   constructor(readonly process: number) {}
 
-  send(order: Order): void {
-    this.sent.push(order);
+  send(command: ProcessCommand): void {
+    this.sent.push(command);
   }
 }
 

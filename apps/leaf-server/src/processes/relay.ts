@@ -1,6 +1,6 @@
 import type { Clock } from '@leaf-ids/core';
 import { withinDeadline } from '@leaf-ids/core/internal';
-import type { Order, Reply, Report } from './messages';
+import type { ProcessCommand, Reply, Report } from './messages';
 
 /** A process that does not answer in this time is reported as missing, in milliseconds. */
 export const RELAY_LIMIT_MS = 1000;
@@ -9,7 +9,7 @@ export const RELAY_LIMIT_MS = 1000;
 export interface Member {
   readonly process: number;
   readonly ended: boolean;
-  send(order: Order): void;
+  send(command: ProcessCommand): void;
 }
 
 interface Open {

@@ -10,7 +10,7 @@ import { type Channel, ChannelBus } from './channel-bus';
 import { configOfProcess } from './process-config';
 import type { SharedState } from './shared-state';
 import type { ProcessBus } from './process-bus';
-import type { Order, Report } from './messages';
+import type { ProcessCommand, Report } from './messages';
 
 /** The channel between a process of a server and its supervisor. */
 export class ClusterChannel implements Channel {
@@ -34,7 +34,7 @@ export class ClusterChannel implements Channel {
     });
   }
 
-  onOrder(act: (order: Order) => void): void {
+  onCommand(act: (command: ProcessCommand) => void): void {
     this.worker.on('message', act);
   }
 
@@ -69,12 +69,12 @@ type StartServer = (
 /** Is one of the processes of a server, which another one supervises. */
 export function runProcess(startServer: StartServer): void {
   const channel = new ClusterChannel();
-  channel.onOrder((order) => {
-    if (order.kind === 'start') void begin(startServer, order.config, order.process, channel);
+  channel.onCommand((command) => {
+    if (command.kind === 'start') void begin(startServer, command.config, command.process, channel);
   });
 }
 
-/** Listens to orders at once: a stop may follow the start on its heels. */
+/** Listens to commands at once: a stop may follow the start on its heels. */
 async function begin(
   startServer: StartServer,
   config: LeafConfig,
@@ -101,10 +101,10 @@ async function begin(
   };
   // Ctrl-C and the end of a terminal reach all of its processes; the supervisor decides what they mean.
   stop.onSignals({ direct: false });
-  channel.onOrder((order) => {
-    if (order.kind === 'listen') gate.open(order.whenReady);
-    if (order.kind === 'stop') end(order.drain);
-    if (order.kind === 'ping') channel.send({ kind: 'pong' });
+  channel.onCommand((command) => {
+    if (command.kind === 'listen') gate.open(command.whenReady);
+    if (command.kind === 'stop') end(command.drain);
+    if (command.kind === 'ping') channel.send({ kind: 'pong' });
   });
   let started = false;
   channel.onOrphaned(() => {

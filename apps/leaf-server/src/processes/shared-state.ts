@@ -13,7 +13,7 @@ interface State {
 
 const STATE = new BusRequest<undefined, State>('state');
 
-/** Orders of operators that are only in memory: a process that replaces another one takes them over. */
+/** Commands of operators that are only in memory: a process that replaces another one takes them over. */
 @Injectable()
 export class SharedState {
   private readonly logger = new Logger(SharedState.name);

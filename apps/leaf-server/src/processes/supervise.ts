@@ -7,7 +7,7 @@ import { makeToken } from '../config/tokens';
 import type { LeafConfig } from '../config/leaf-config';
 import { reportStartFault } from '../lifecycle/start-fault';
 import type { Fork } from './child';
-import { type Order, PROCESS_FLAG, type Report } from './messages';
+import { type ProcessCommand, PROCESS_FLAG, type Report } from './messages';
 import { Supervisor } from './supervisor';
 
 /** The message with which node:cluster passes an accepted connection to a process. */
@@ -83,8 +83,8 @@ function forkWith(config: LeafConfig): Fork {
     cluster.setupPrimary({ args: [`${PROCESS_FLAG}=${number}`], serialization: 'advanced' });
     const worker = cluster.fork();
     passed.watch(worker.process);
-    const send = (order: Order): void => {
-      if (worker.isConnected()) worker.send(order);
+    const send = (command: ProcessCommand): void => {
+      if (worker.isConnected()) worker.send(command);
     };
     worker.on('message', (report: Report) => {
       onReport(report);
@@ -92,7 +92,7 @@ function forkWith(config: LeafConfig): Fork {
     worker.once('exit', (code: number | null, signal: string | null) => {
       onExit({ code, signal });
     });
-    // Of an order to a process that has just ended; its end is told by the event above.
+    // Of a command to a process that has just ended; its end is told by the event above.
     worker.on('error', () => undefined);
     send({ kind: 'start', config, process: number });
     return { pid: worker.process.pid ?? 0, send, kill: () => worker.process.kill('SIGKILL') };

@@ -1,6 +1,6 @@
 import { FakeClock } from '@leaf-ids/core/testing';
 import type { Exit, Forked, ForkEvents } from './child';
-import type { Order, Report } from './messages';
+import type { ProcessCommand, Report } from './messages';
 import { type ServerEnd, Supervisor } from './supervisor';
 
 const STOP_LIMIT_MS = 10_000;
@@ -8,7 +8,7 @@ const CLEAN: Exit = { code: 0, signal: null };
 const KILLED: Exit = { code: null, signal: 'SIGKILL' };
 
 class FakeProcess {
-  readonly orders: Order[] = [];
+  readonly commands: ProcessCommand[] = [];
   killed = false;
   hangs = false;
 
@@ -17,8 +17,8 @@ class FakeProcess {
     private readonly events: ForkEvents,
   ) {}
 
-  takes(order: Order): void {
-    if (order.kind !== 'ping') this.orders.push(order);
+  takes(command: ProcessCommand): void {
+    if (command.kind !== 'ping') this.commands.push(command);
     else if (!this.hangs) this.says({ kind: 'pong' });
   }
 
@@ -36,7 +36,7 @@ class FakeProcess {
   }
 
   kinds(): string[] {
-    return this.orders.map(({ kind }) => kind);
+    return this.commands.map(({ kind }) => kind);
   }
 }
 
@@ -54,7 +54,7 @@ describe('Supervisor', () => {
     const fork = (number: number, events: ForkEvents): Forked => {
       const child = new FakeProcess(number, events);
       forked.push(child);
-      const send = (order: Order): void => child.takes(order);
+      const send = (command: ProcessCommand): void => child.takes(command);
       const kill = (): void => {
         child.killed = true;
         child.ends(KILLED);
@@ -89,10 +89,10 @@ describe('Supervisor', () => {
     expect(forked.map(({ number }) => number)).toEqual([0, 1, 2]);
     child(1).says({ kind: 'prepared' });
     await settle();
-    expect(child(0).orders).toEqual([]);
+    expect(child(0).commands).toEqual([]);
     child(2).says({ kind: 'prepared' });
     await settle();
-    for (const each of forked) expect(each.orders).toEqual([{ kind: 'listen', whenReady: false }]);
+    for (const each of forked) expect(each.commands).toEqual([{ kind: 'listen', whenReady: false }]);
   });
 
   it('ends with the words and the code of a first one that cannot start, and starts no other', async () => {
@@ -154,11 +154,11 @@ describe('Supervisor', () => {
     await clock.advance(100);
     child(3).says({ kind: 'prepared' });
     await settle();
-    expect(child(3).orders).toEqual([{ kind: 'listen', whenReady: true }]);
+    expect(child(3).commands).toEqual([{ kind: 'listen', whenReady: true }]);
     child(0).ends(KILLED);
-    expect(child(3).orders).toHaveLength(1);
+    expect(child(3).commands).toHaveLength(1);
     child(2).ends(KILLED);
-    expect(child(3).orders.at(-1)).toEqual({ kind: 'listen', whenReady: false });
+    expect(child(3).commands.at(-1)).toEqual({ kind: 'listen', whenReady: false });
   });
 
   it('kills one that hangs, says so, and replaces it', async () => {
@@ -215,7 +215,7 @@ describe('Supervisor', () => {
   it('stops all, replaces none, and ends when the last has ended', async () => {
     const { ended } = await start();
     void supervisor.stop({ drain: true });
-    for (const each of forked) expect(each.orders.at(-1)).toEqual({ kind: 'stop', drain: true });
+    for (const each of forked) expect(each.commands.at(-1)).toEqual({ kind: 'stop', drain: true });
     for (const each of forked) each.ends(CLEAN);
     expect(await ended).toEqual({ code: 0, fault: undefined });
     await clock.advance(60_000);
@@ -257,16 +257,16 @@ describe('Supervisor', () => {
 
   describe('passes questions on', () => {
     const ask: Report = { kind: 'ask', id: 7, topic: 'state', question: 'how' };
-    const idOf = (index: number): number => (child(index).orders.at(-1) as Extract<Order, { kind: 'ask' }>).id;
+    const idOf = (index: number): number => (child(index).commands.at(-1) as { id: number }).id;
 
     beforeEach(async () => {
       await start();
       child(0).says(ask);
     });
 
-    const replies = async (): Promise<Order | undefined> => {
+    const replies = async (): Promise<ProcessCommand | undefined> => {
       await settle();
-      return child(0).orders.at(-1);
+      return child(0).commands.at(-1);
     };
 
     it('to all others, and their answers back', async () => {
@@ -295,7 +295,7 @@ describe('Supervisor', () => {
       child(2).says({ ...ask, id: 8 });
       child(0).says({ kind: 'answer', id: idOf(0), value: 'well' });
       await settle();
-      expect(child(2).orders.at(-1)).toMatchObject({
+      expect(child(2).commands.at(-1)).toMatchObject({
         id: 8,
         replies: [
           { process: 0, value: 'well' },

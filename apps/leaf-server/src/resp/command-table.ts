@@ -2,7 +2,7 @@ import { Logger } from '@nestjs/common';
 import { LeafError } from '@leaf-ids/core';
 import type { RequestCount, RequestCounts } from '../http/request-counts';
 import { error, refusal } from './replies';
-import type { Session } from './session';
+import type { ConnectionState } from './connection-state';
 
 const MAX_SHOWN = 40;
 const UNKNOWN = 'unknown';
@@ -39,17 +39,17 @@ export class CommandTable {
   }
 
   /** A promise if the command waits. Never throws, and the promise never rejects. */
-  run(words: Words, session: Session): Outcome | Promise<Outcome> {
+  run(words: Words, state: ConnectionState): Outcome | Promise<Outcome> {
     const [given = ''] = words;
     const known = this.known.get(given) ?? this.known.get(given.toUpperCase());
-    if (known === undefined) return this.unknown(given, session);
+    if (known === undefined) return this.unknown(given, state);
     const { name, command } = known;
     const args = words.length - 1;
     if (args < command.minimum || args > command.maximum) {
       return this.invalid(name, `wrong number of arguments for '${name.toLowerCase()}' command`);
     }
     try {
-      const reply = command.run(words, session);
+      const reply = command.run(words, state);
       if (!(reply instanceof Promise)) return { count: this.countOf(known, reply), reply };
       return reply.then(
         (later) => ({ count: this.countOf(known, later), reply: later }),
@@ -65,8 +65,8 @@ export class CommandTable {
     return this.invalid('invalid', `Protocol error: ${message}`);
   }
 
-  private unknown(given: string, session: Session): Outcome {
-    if (HTTP_WORDS.has(given.toUpperCase())) session.ending = true;
+  private unknown(given: string, state: ConnectionState): Outcome {
+    if (HTTP_WORDS.has(given.toUpperCase())) state.ending = true;
     const shown = given.slice(0, MAX_SHOWN).replaceAll(/[^\x21-\x7e]/g, '?');
     return this.invalid(UNKNOWN, `unknown command '${shown}'`);
   }
@@ -105,7 +105,7 @@ interface Command {
    * @param words as many as declared
    * @throws LeafError
    */
-  run(words: Words, session: Session): Reply | Promise<Reply>;
+  run(words: Words, state: ConnectionState): Reply | Promise<Reply>;
 }
 
 /** Commands by name, in upper case. */

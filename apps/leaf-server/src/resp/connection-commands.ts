@@ -3,7 +3,7 @@ import { serverVersion } from '../config/version';
 import type { ClientAccess } from '../clients/client-access';
 import { command, type Commands, type Words } from './command-table';
 import { array, bulk, error, integer, map, nothing, OK, type ProtocolVersion, simple } from './replies';
-import type { Session } from './session';
+import type { ConnectionState } from './connection-state';
 
 /** The Redis server whose protocol this is: client libraries select features by it. */
 const REDIS_VERSION = '7.0.0';
@@ -16,16 +16,16 @@ interface ConnectionParts {
 
 /** Commands about the connection itself, as client libraries send them, and those without IDs. */
 export function connectionCommands({ clients, clock }: ConnectionParts): Commands {
-  const authenticate = (session: Session, token: string): void => {
+  const authenticate = (state: ConnectionState, token: string): void => {
     if (!clients.enabled) return;
-    session.access = clients.authenticate(Buffer.from(token, 'latin1').toString(), session.address, 'AUTH');
+    state.access = clients.authenticate(Buffer.from(token, 'latin1').toString(), state.address, 'AUTH');
   };
   return {
-    AUTH: command(1, 2, (words, session) => {
-      authenticate(session, words.at(-1) ?? '');
+    AUTH: command(1, 2, (words, state) => {
+      authenticate(state, words.at(-1) ?? '');
       return OK;
     }),
-    HELLO: command(0, ANY_NUMBER, (words, session) => hello(words, session, authenticate)),
+    HELLO: command(0, ANY_NUMBER, (words, state) => hello(words, state, (token) => authenticate(state, token))),
     PING: command(0, 1, ([, text]) => (text === undefined ? simple('PONG') : bulk(text))),
     ECHO: command(1, 1, ([, text = '']) => bulk(text)),
     TIME: command(0, 0, () => {
@@ -37,12 +37,12 @@ export function connectionCommands({ clients, clock }: ConnectionParts): Command
     // Empty, which libraries take for a server that describes no commands.
     COMMAND: command(0, ANY_NUMBER, ([, part = '']) => (part.toUpperCase() === 'COUNT' ? integer(0) : array([]))),
     INFO: command(0, ANY_NUMBER, () => bulk(INFO)),
-    RESET: command(0, 0, (_words, session) => {
-      session.reset();
+    RESET: command(0, 0, (_words, state) => {
+      state.reset();
       return simple('RESET');
     }),
-    QUIT: command(0, 0, (_words, session) => {
-      session.ending = true;
+    QUIT: command(0, 0, (_words, state) => {
+      state.ending = true;
       return OK;
     }),
     GET: command(1, 1, () =>
@@ -64,15 +64,15 @@ const INFO = [
 ].join('\r\n');
 
 /** `HELLO [version [AUTH user token] [SETNAME name]]` */
-function hello(words: Words, session: Session, authenticate: (session: Session, token: string) => void): string {
-  const [, wanted = String(session.version), ...options] = words;
+function hello(words: Words, state: ConnectionState, authenticate: (token: string) => void): string {
+  const [, wanted = String(state.version), ...options] = words;
   if (wanted !== '2' && wanted !== '3') return error('NOPROTO', 'unsupported protocol version');
-  let { name } = session;
+  let { name } = state;
   for (let at = 0; at < options.length;) {
     const option = options[at]?.toUpperCase();
     const [first, second] = options.slice(at + 1);
     if (option === 'AUTH' && second !== undefined) {
-      authenticate(session, second);
+      authenticate(second);
       at += 3;
     } else if (option === 'SETNAME' && first !== undefined) {
       name = first;
@@ -82,27 +82,27 @@ function hello(words: Words, session: Session, authenticate: (session: Session, 
     }
   }
   const version: ProtocolVersion = wanted === '3' ? 3 : 2;
-  session.version = version;
-  session.name = name;
+  state.version = version;
+  state.name = name;
   return map(version, [
     ['server', bulk('leaf')],
     ['version', bulk(REDIS_VERSION)],
     ['proto', integer(version)],
-    ['id', integer(session.id)],
+    ['id', integer(state.id)],
     ['mode', bulk('standalone')],
     ['role', bulk('master')],
     ['modules', array([])],
   ]);
 }
 
-function client([, part = '', value]: Words, session: Session): string {
+function client([, part = '', value]: Words, state: ConnectionState): string {
   switch (part.toUpperCase()) {
     case 'ID':
-      return integer(session.id);
+      return integer(state.id);
     case 'GETNAME':
-      return session.name === '' ? nothing(session.version) : bulk(session.name);
+      return state.name === '' ? nothing(state.version) : bulk(state.name);
     case 'SETNAME':
-      session.name = value ?? '';
+      state.name = value ?? '';
       return OK;
     case 'SETINFO':
     case 'NO-EVICT':

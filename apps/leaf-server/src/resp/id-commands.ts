@@ -7,7 +7,7 @@ import { parseSize } from '../ids/parameters';
 import type { ClientAccess, IdQuota } from '../clients/client-access';
 import { command, type Commands, type Reply } from './command-table';
 import { array, bulk, integer, map } from './replies';
-import type { Session } from './session';
+import type { ConnectionState } from './connection-state';
 
 /** The name of snowflake IDs in quotas: the command has no key. */
 const SNOWFLAKE_KEY = 'snowflake';
@@ -34,22 +34,22 @@ interface Take<Ids> {
 
 /** Commands that issue or decode IDs. */
 export function idCommands({ ids, clients, overload, maxInFlight }: IdParts): Commands {
-  const charge = (session: Session, tag: string, count: number): IdQuota => {
-    if (session.surplus && count > SURPLUS_SIZE) throw refused(overload, 'connections');
-    return clients.charge(session.access, tag, count);
+  const charge = (state: ConnectionState, tag: string, count: number): IdQuota => {
+    if (state.surplus && count > SURPLUS_SIZE) throw refused(overload, 'connections');
+    return clients.charge(state.access, tag, count);
   };
 
   /** Waits only if no ID is in memory. */
   const take = <Ids>(
-    session: Session,
+    state: ConnectionState,
     tag: string,
     count: number,
     { now, later, reply }: Take<Ids>,
   ): Reply | Promise<Reply> => {
-    const quota = charge(session, tag, count);
+    const quota = charge(state, tag, count);
     const taken = now();
     if (taken !== undefined) return reply(taken);
-    if (session.surplus) {
+    if (state.surplus) {
       quota.giveBack(count);
       throw refused(overload, 'connections');
     }
@@ -59,46 +59,46 @@ export function idCommands({ ids, clients, overload, maxInFlight }: IdParts): Co
     });
   };
 
-  const takeOne = (tag: string, session: Session, reply: (id: bigint) => string): Reply | Promise<Reply> =>
-    take(session, tag, 1, { now: () => ids.tryNext(tag), later: () => ids.nextId(tag), reply });
+  const takeOne = (tag: string, state: ConnectionState, reply: (id: bigint) => string): Reply | Promise<Reply> =>
+    take(state, tag, 1, { now: () => ids.tryNext(tag), later: () => ids.nextId(tag), reply });
 
   return {
-    INCR: command(1, 1, ([, tag = ''], session) => takeOne(tag, session, integer)),
-    INCRBY: command(2, 2, ([, tag = '', given], session) => {
+    INCR: command(1, 1, ([, tag = ''], state) => takeOne(tag, state, integer)),
+    INCRBY: command(2, 2, ([, tag = '', given], state) => {
       const size = parseSize(given, MAX_RANGE_SIZE);
-      return take(session, tag, size, {
+      return take(state, tag, size, {
         now: () => ids.tryRun(tag, size),
         later: () => ids.nextRun(tag, size),
         reply: ({ to }) => integer(to),
       });
     }),
-    'LEAF.NEXT': command(1, 2, ([, tag = '', given], session) => {
-      if (given === undefined) return takeOne(tag, session, bulkOf);
+    'LEAF.NEXT': command(1, 2, ([, tag = '', given], state) => {
+      if (given === undefined) return takeOne(tag, state, bulkOf);
       const size = parseSize(given, MAX_BATCH_SIZE);
-      return take(session, tag, size, {
+      return take(state, tag, size, {
         now: () => ids.tryRanges(tag, size),
         later: () => ids.nextRanges(tag, size),
         reply: (ranges) => idList(size, ranges),
       });
     }),
-    'LEAF.RANGE': command(2, 2, ([, tag = '', given], session) => {
+    'LEAF.RANGE': command(2, 2, ([, tag = '', given], state) => {
       const size = parseSize(given, MAX_RANGE_SIZE);
-      return take(session, tag, size, {
+      return take(state, tag, size, {
         now: () => ids.tryRanges(tag, size),
         later: () => ids.nextRanges(tag, size),
         reply: (ranges) => array(ranges.map(({ from, to }) => array([bulkOf(from), bulkOf(to)]))),
       });
     }),
-    'LEAF.SNOWFLAKE': command(0, 1, ([, given], session) => {
+    'LEAF.SNOWFLAKE': command(0, 1, ([, given], state) => {
       if (given === undefined) {
-        return take(session, SNOWFLAKE_KEY, 1, {
+        return take(state, SNOWFLAKE_KEY, 1, {
           now: () => ids.trySnowflakeString(),
           later: async () => (await ids.snowflakeStrings(1))[0] as string,
           reply: bulk,
         });
       }
       const size = parseSize(given, MAX_BATCH_SIZE);
-      return take(session, SNOWFLAKE_KEY, size, {
+      return take(state, SNOWFLAKE_KEY, size, {
         now: () => {
           const range = ids.trySnowflakeRange(size);
           return range && [range];
@@ -107,10 +107,10 @@ export function idCommands({ ids, clients, overload, maxInFlight }: IdParts): Co
         reply: (ranges) => idList(size, ranges),
       });
     }),
-    'LEAF.DECODE': command(1, 1, ([, text], session) => {
+    'LEAF.DECODE': command(1, 1, ([, text], state) => {
       const id = parseId(text);
       const { timestamp, workerId, sequence } = ids.decode(id);
-      return map(session.version, [
+      return map(state.version, [
         ['id', bulkOf(id)],
         ['timestamp', integer(timestamp)],
         ['time', bulk(new Date(timestamp).toISOString())],

@@ -6,7 +6,7 @@ import { RequestCounts } from '../http/request-counts';
 import { command, CommandTable, type Reply } from './command-table';
 import { bulk } from './replies';
 import { RespConnection } from './resp-connection';
-import { Session } from './session';
+import { ConnectionState } from './connection-state';
 import { TurnBudget } from './turn-budget';
 
 const LONG = 'x'.repeat(100_000);
@@ -37,7 +37,7 @@ describe('RespConnection', () => {
     const parts = { table, counts, clock, budget, drain, lines: undefined };
     server = createServer({ allowHalfOpen: true }, (accepted) => {
       socket = accepted;
-      connection = new RespConnection(socket, new Session(1, '127.0.0.1', false), parts);
+      connection = new RespConnection(socket, new ConnectionState(1, '127.0.0.1', false), parts);
     }).listen(0, '127.0.0.1');
     await once(server, 'listening');
     client = connect((server.address() as AddressInfo).port, '127.0.0.1');

@@ -5,7 +5,7 @@ import type { RequestCount, RequestCounts } from '../http/request-counts';
 import type { Drain } from '../lifecycle/drain';
 import type { CommandTable, Outcome, Reply } from './command-table';
 import { CommandParser, ProtocolFault } from './command-parser';
-import type { Session } from './session';
+import type { ConnectionState } from './connection-state';
 import type { TurnBudget } from './turn-budget';
 
 /** Commands, empty lines included, between two clock reads. */
@@ -53,7 +53,7 @@ export class RespConnection {
 
   constructor(
     private readonly socket: Socket,
-    private readonly session: Session,
+    private readonly state: ConnectionState,
     private readonly parts: ConnectionParts,
   ) {
     socket.on('data', (chunk: Buffer) => {
@@ -117,7 +117,7 @@ export class RespConnection {
     if (!this.flush()) this.stop('room');
     this.record(begunAt);
     if (this.pauses.size > 0) return;
-    if (this.session.ending || this.complete || (this.answered && this.parts.drain.active)) this.end();
+    if (this.state.ending || this.complete || (this.answered && this.parts.drain.active)) this.end();
     else if (this.socket.isPaused()) this.socket.resume();
   }
 
@@ -129,14 +129,14 @@ export class RespConnection {
       else this.replies += value;
       return true;
     }
-    if (this.session.ending) return false;
+    if (this.state.ending) return false;
     const words = this.read();
     if (words === undefined) return false;
     if (words instanceof ProtocolFault) {
-      this.session.ending = true;
+      this.state.ending = true;
       this.answer(this.parts.table.fault(words.message), begunAt);
     } else if (words.length > 0) {
-      const outcome = this.parts.table.run(words, this.session);
+      const outcome = this.parts.table.run(words, this.state);
       if (outcome instanceof Promise) void this.wait(outcome);
       else this.answer(outcome, begunAt);
     }
@@ -195,7 +195,7 @@ export class RespConnection {
   private log({ route, status }: RequestCount, begunAt: number): void {
     const { lines, clock } = this.parts;
     if (lines?.draw() !== true) return;
-    const { address } = this.session;
+    const { address } = this.state;
     lines.write(clock.monotonic() - begunAt, (ms) => ({ method: 'RESP', route, status, ms, address }));
   }
 

@@ -21,7 +21,7 @@ import { CommandTable } from './command-table';
 import { connectionCommands } from './connection-commands';
 import { idCommands } from './id-commands';
 import { type ConnectionParts, RespConnection } from './resp-connection';
-import { Session } from './session';
+import { ConnectionState } from './connection-state';
 import { TurnBudget } from './turn-budget';
 
 /** Time limit of a TLS handshake, in milliseconds. */
@@ -106,8 +106,8 @@ export class RespListener implements BeforeApplicationShutdown, OnApplicationShu
   private accept(socket: Socket): void {
     if (socket.destroyed) return;
     const surplus = this.connections.isSurplus(socket);
-    const session = new Session(++this.lastId, plainAddress(socket.remoteAddress), surplus);
-    const connection = new RespConnection(socket, session, this.parts);
+    const state = new ConnectionState(++this.lastId, plainAddress(socket.remoteAddress), surplus);
+    const connection = new RespConnection(socket, state, this.parts);
     this.open.set(socket, connection);
     if (!surplus) socket.setTimeout(this.config.http.waitMs + STALL_MS);
     socket.on('timeout', () => {

@@ -18,7 +18,7 @@ function tokensOf(own: string, ...tokens: readonly (string | NamedToken)[]): Clu
 }
 
 describe('ClusterTokens', () => {
-  it('accepts a request that another server signed for this one, and tells who has ordered it', () => {
+  it('accepts a request that another server signed for this one, and tells who gave the command', () => {
     const [one, other] = [tokensOf(OWN, FIRST), tokensOf(OTHER, FIRST)];
     expect(other.verify(one.sign(OTHER, DRAIN)!, DRAIN)).toEqual({});
     expect(other.verify(one.sign(OTHER, DRAIN, 'ops')!, DRAIN)).toEqual({ sub: 'ops' });

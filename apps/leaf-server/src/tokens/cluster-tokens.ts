@@ -51,7 +51,7 @@ interface Claims {
   readonly htu: string;
   /** Unix seconds. */
   readonly iat: number;
-  /** Name of the operator who gave the order. */
+  /** Name of the operator who gave the command. */
   readonly sub?: string;
 }
 
@@ -78,7 +78,7 @@ export class ClusterTokens extends TokenSet {
   /**
    * The JWT for a request to the server `ip:port`; undefined without a valid token.
    *
-   * @param by who has ordered it
+   * @param by who gave the command
    */
   sign(server: string, { method, path }: PeerRequest, by?: string): string | undefined {
     const token = this.first;

@@ -28,7 +28,7 @@ const DOTS: Readonly<Record<ShownServer['state'], PartStatus>> = {
 const NAMED_TAGS = 2;
 
 /** @param now the time of the answer, by the clock of the server that the page comes from */
-export function useServerColumns(now: number, order: (instance: string) => void): Column<ServerRow, ServerColumn>[] {
+export function useServerColumns(now: number, command: (instance: string) => void): Column<ServerRow, ServerColumn>[] {
   const c = useClusterMessages();
   return [
     { name: 'server', label: c.server, cell: ({ server }) => <Identity server={server} now={now} /> },
@@ -39,15 +39,15 @@ export function useServerColumns(now: number, order: (instance: string) => void)
     { name: 'tags', label: c.tags, hint: c.tagsHint, cell: ({ server }) => <Tags server={server} /> },
     { name: 'details', label: c.details, hint: c.detailsHint, sortable: false, cell: (row) => <Details row={row} /> },
     {
-      name: 'order',
-      label: c.order,
+      name: 'command',
+      label: c.command,
       sortable: false,
       cell: ({ server: { instance, state } }) =>
         state === 'unasked' || state === 'expired' ? (
           ''
         ) : (
-          <button type="button" class="quiet" aria-label={c.orderOf(instance)} onClick={() => order(instance)}>
-            {c.orderVerb} …
+          <button type="button" class="quiet" aria-label={c.commandOf(instance)} onClick={() => command(instance)}>
+            {c.commandVerb} …
           </button>
         ),
     },
@@ -164,7 +164,7 @@ function Tags({ server: { tags } }: { readonly server: ShownServer }): JSX.Eleme
   );
 }
 
-/** The result of the newest order comes first, then why the server does not answer, then its last error. */
+/** The result of the newest command comes first, then why the server does not answer, then its last error. */
 function Details({ row: { server, shown } }: { readonly row: ServerRow }): JSX.Element {
   const { format } = useConsole();
   const c = useClusterMessages();
@@ -174,7 +174,7 @@ function Details({ row: { server, shown } }: { readonly row: ServerRow }): JSX.E
   const text = [reason, error].filter((part) => part !== undefined).join(' · ') || c.noError;
   return (
     <>
-      {shown !== undefined && <GivenOrder {...shown} />}
+      {shown !== undefined && <GivenCommand {...shown} />}
       <span class={shown === undefined ? 'clamped soft' : 'ellipsis soft'} title={text}>
         {text}
       </span>
@@ -182,12 +182,12 @@ function Details({ row: { server, shown } }: { readonly row: ServerRow }): JSX.E
   );
 }
 
-function GivenOrder({ order, result: { done, reason = '' } }: ShownResult): JSX.Element {
+function GivenCommand({ command, result: { done, reason = '' } }: ShownResult): JSX.Element {
   const c = useClusterMessages();
   return (
-    <span class={`order-result ${done ? 'word-up' : 'is-down'}`} title={reason}>
+    <span class={`command-result ${done ? 'word-up' : 'is-down'}`} title={reason}>
       <span aria-hidden="true">{done ? '✓ ' : '✗ '}</span>
-      {done ? c.done(order) : c.notDone(order, reason)}
+      {done ? c.done(command) : c.notDone(command, reason)}
     </span>
   );
 }

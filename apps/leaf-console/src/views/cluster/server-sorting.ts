@@ -1,4 +1,4 @@
-import type { ClusterAnswer, OrderResult } from '../../monitor/views';
+import type { ClusterAnswer, CommandResult } from '../../monitor/views';
 import type { Sorting } from '../../ui/virtual-table';
 import type { ShownServer } from './expired-servers';
 
@@ -49,14 +49,14 @@ export class ServerRates {
   }
 }
 
-export type ServerColumn = 'server' | 'state' | 'rate' | 'worker' | 'clock' | 'tags' | 'details' | 'order';
+export type ServerColumn = 'server' | 'state' | 'rate' | 'worker' | 'clock' | 'tags' | 'details' | 'command';
 export type ShownServers = 'all' | 'trouble' | 'ready';
 
-/** The result of the newest order on one server. */
+/** The result of the newest command on one server. */
 export interface ShownResult {
-  readonly result: OrderResult;
-  /** The order in words. */
-  readonly order: string;
+  readonly result: CommandResult;
+  /** The command in words. */
+  readonly command: string;
 }
 
 export interface ServerRow {
@@ -79,7 +79,7 @@ const STATES: readonly ShownServer['state'][] = [
   'unasked',
 ];
 
-const MEASURES: Readonly<Record<Exclude<ServerColumn, 'server' | 'details' | 'order'>, (row: ServerRow) => number>> = {
+const MEASURES: Readonly<Record<'state' | 'rate' | 'worker' | 'clock' | 'tags', (row: ServerRow) => number>> = {
   state: ({ server }) => STATES.indexOf(server.state),
   rate: ({ server }) => totalRate(server),
   worker: ({ server }) => server.workerId ?? Infinity,
@@ -111,7 +111,7 @@ export function selectServers(
   const sign = descending ? -1 : 1;
   const byName = (a: ServerRow, b: ServerRow): number =>
     a.server.instance.localeCompare(b.server.instance, 'en', { numeric: true });
-  if (by === 'server' || by === 'details' || by === 'order') return found.sort((a, b) => sign * byName(a, b));
+  if (by === 'server' || by === 'details' || by === 'command') return found.sort((a, b) => sign * byName(a, b));
   const measure = MEASURES[by];
   return found.sort((a, b) => {
     const [left, right] = [measure(a), measure(b)];

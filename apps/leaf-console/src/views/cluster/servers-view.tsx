@@ -7,7 +7,7 @@ import { Choice, Field } from '../../ui/field';
 import { type Sorting, VirtualTable } from '../../ui/virtual-table';
 import { SparkLine } from '../../ui/spark-line';
 import type { ShownServer } from './expired-servers';
-import { OrderDialog } from './order-dialog';
+import { CommandDialog } from './command-dialog';
 import { useServerColumns } from './server-columns';
 import {
   capacityFor,
@@ -31,14 +31,14 @@ interface ServersViewProps {
   readonly rates: ServerRates;
 }
 
-/** The servers that the registry knows, and orders to them. */
+/** The servers that the registry knows, and commands to them. */
 export function ServersView({ answer, expired, rates }: ServersViewProps): JSX.Element {
   const { format } = useConsole();
   const c = useClusterMessages();
   const [search, setSearch] = useState('');
   const [shown, setShown] = useState<ShownServers>('all');
   const [sorting, setSorting] = useState<Sorting<ServerColumn>>({ by: 'server', descending: false });
-  /** The instance to order, or `''` for all; undefined while the dialog is closed. */
+  /** The instance that gets the command, or `''` for all; undefined while the dialog is closed. */
   const [target, setTarget] = useState<string | undefined>(undefined);
   const [results, setResults] = useState<readonly ShownResult[]>([]);
   const columns = useServerColumns(answer.now, setTarget);
@@ -72,7 +72,7 @@ export function ServersView({ answer, expired, rates }: ServersViewProps): JSX.E
           options={sortable.map(({ name, label }) => [name, label] as const)}
         />
         <button type="button" onClick={() => setTarget('')}>
-          {c.orderAll} …
+          {c.commandAll} …
         </button>
         <p class="count" role="status">
           {c.countOf(format.count(items.length), format.count(rows.length))}
@@ -84,7 +84,7 @@ export function ServersView({ answer, expired, rates }: ServersViewProps): JSX.E
         <ServerTable {...{ items, columns, sorting, setSorting }} />
       )}
       {target !== undefined && (
-        <OrderDialog
+        <CommandDialog
           servers={answer.servers}
           target={target}
           onDone={(given) => {
@@ -134,7 +134,7 @@ function Notes({ answer: { asked, servers }, results, onDismiss }: NotesProps): 
   const { format } = useConsole();
   const c = useClusterMessages();
   const done = results.filter(({ result }) => result.done).length;
-  const order = results[0]?.order ?? '';
+  const command = results[0]?.command ?? '';
   return (
     <>
       {!asked && <p class="note note-degraded">{c.tokenMissing}</p>}
@@ -145,7 +145,7 @@ function Notes({ answer: { asked, servers }, results, onDismiss }: NotesProps): 
       >
         {results.length > 0 && (
           <>
-            <span>{c.doneOn(order, format.count(done), format.count(results.length))}</span>
+            <span>{c.doneOn(command, format.count(done), format.count(results.length))}</span>
             <button type="button" class="quiet" onClick={onDismiss}>
               {c.dismiss}
             </button>

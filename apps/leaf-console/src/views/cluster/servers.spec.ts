@@ -8,7 +8,7 @@ function server(instance: string, more: Partial<ClusterServer> = {}): ClusterSer
 }
 
 function row(instance: string, more: Partial<ClusterServer> = {}, done?: boolean): ServerRow {
-  const shown = done === undefined ? undefined : { result: { instance, done }, order: 'drain' };
+  const shown = done === undefined ? undefined : { result: { instance, done }, command: 'drain' };
   return { server: server(instance, more), rates: [], shown };
 }
 
@@ -43,7 +43,7 @@ describe('selectServers', () => {
     expect(names(byState)).toEqual(['9', '1', '2', '3', '10', '4']);
   });
 
-  it('shows the servers that need attention: not ready, with errors, or with a failed order', () => {
+  it('shows the servers that need attention: not ready, with errors, or with a failed command', () => {
     expect(names(selectServers(ROWS, '', 'trouble', byName))).toEqual(['1', '2', '3', '9']);
     expect(names(selectServers(ROWS, '', 'ready', byName))).toEqual(['2', '3', '10']);
   });

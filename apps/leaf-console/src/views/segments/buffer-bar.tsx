@@ -1,10 +1,10 @@
 import type { JSX } from 'preact';
-import type { TagView } from '../../monitor/views';
+import type { MonitorTag } from '../../monitor/views';
 import { useConsole } from '../../state/context';
 import { type BufferShape, shapeOf } from './buffer-shape';
 
 interface BufferBarProps {
-  readonly view: TagView;
+  readonly view: MonitorTag;
   readonly prefetchRatio: number;
 }
 

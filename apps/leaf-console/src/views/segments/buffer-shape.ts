@@ -1,4 +1,4 @@
-import type { TagView } from '../../monitor/views';
+import type { MonitorTag } from '../../monitor/views';
 
 export type NextState = 'empty' | 'loading' | 'ready' | 'failed';
 
@@ -8,7 +8,7 @@ export interface BufferShape {
   readonly next: { readonly state: NextState; readonly size: number; readonly left: number };
 }
 
-export function shapeOf({ segments: [first, second], loading, lastLoad, step, databaseStep }: TagView): BufferShape {
+export function shapeOf({ segments: [first, second], loading, lastLoad, step, databaseStep }: MonitorTag): BufferShape {
   // A next segment that is not loaded yet has the size of the latest load.
   const expected = Math.max(1, step, databaseStep);
   const state = second !== null ? 'ready' : loading ? 'loading' : lastLoad.error === null ? 'empty' : 'failed';

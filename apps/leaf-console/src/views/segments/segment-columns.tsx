@@ -1,7 +1,7 @@
 import type { JSX } from 'preact';
 import type { WatchedTag } from '../../monitor/monitor-store';
 import { SECONDS } from '../../monitor/rate-history';
-import type { TagView } from '../../monitor/views';
+import type { MonitorTag } from '../../monitor/views';
 import { useConsole, useMonitor } from '../../state/context';
 import { Ago } from '../../ui/exact';
 import { SparkLine } from '../../ui/spark-line';
@@ -53,7 +53,7 @@ export function useSegmentColumns(prefetchRatio: number): Column<WatchedTag, Seg
   ];
 }
 
-function TagName({ view }: { readonly view: TagView }): JSX.Element {
+function TagName({ view }: { readonly view: MonitorTag }): JSX.Element {
   const { t } = useConsole();
   return (
     <>
@@ -86,7 +86,7 @@ function Rate({ tag }: { readonly tag: WatchedTag }): JSX.Element {
   );
 }
 
-function LastLoad({ view: { lastLoad } }: { readonly view: TagView }): JSX.Element {
+function LastLoad({ view: { lastLoad } }: { readonly view: MonitorTag }): JSX.Element {
   const { t, format } = useConsole();
   const { at, ms, error } = lastLoad;
   if (error !== null) {

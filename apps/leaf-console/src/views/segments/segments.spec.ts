@@ -1,13 +1,13 @@
 import { RateHistory } from '../../monitor/rate-history';
-import type { TagView } from '../../monitor/views';
-import { windowOf } from '../../ui/virtual-rows';
+import type { MonitorTag } from '../../monitor/views';
+import { drawnRows } from '../../ui/virtual-rows';
 import { shapeOf, urgencyOf } from './buffer-shape';
 import { selectTags } from './tag-order';
 
-function viewOf(fields: Partial<TagView>): TagView {
+function viewOf(fields: Partial<MonitorTag>): MonitorTag {
   const lastLoad = { at: null, ms: null, error: null };
   const none = { tag: 'a', segments: [null, null], loading: false, step: 0, databaseStep: 0, lastLoad } as const;
-  return { ...none, initialized: false, paused: false, rate: 0, buffered: 0, lastsMs: null, ...fields } as TagView;
+  return { ...none, initialized: false, paused: false, rate: 0, buffered: 0, lastsMs: null, ...fields } as MonitorTag;
 }
 
 const BIG = 9007199254740993000n;
@@ -22,7 +22,7 @@ describe('shapeOf', () => {
 
   it('returns the state of the next segment', () => {
     const failed = { at: 1, ms: 2, error: 'refused' };
-    const next = (fields: Partial<TagView>): string =>
+    const next = (fields: Partial<MonitorTag>): string =>
       shapeOf(viewOf({ segments: [HALF, null], step: 1000, ...fields })).next.state;
     expect(next({})).toBe('empty');
     expect(next({ loading: true })).toBe('loading');
@@ -69,16 +69,16 @@ describe('selectTags', () => {
   });
 });
 
-describe('windowOf', () => {
+describe('drawnRows', () => {
   it('contains the visible rows and some more', () => {
-    expect(windowOf(10_000, 40, 0, 400)).toEqual({ first: 0, end: 19 });
-    expect(windowOf(10_000, 40, 4000, 400)).toEqual({ first: 92, end: 119 });
-    expect(windowOf(10_000, 40, 399_600, 400)).toEqual({ first: 9981, end: 10_000 });
+    expect(drawnRows(10_000, 40, 0, 400)).toEqual({ first: 0, end: 19 });
+    expect(drawnRows(10_000, 40, 4000, 400)).toEqual({ first: 92, end: 119 });
+    expect(drawnRows(10_000, 40, 399_600, 400)).toEqual({ first: 9981, end: 10_000 });
   });
 
   it('stays within the rows', () => {
-    expect(windowOf(3, 40, 9000, 400)).toEqual({ first: 0, end: 3 });
-    expect(windowOf(30, 40, 9000, 400)).toEqual({ first: 11, end: 30 });
-    expect(windowOf(0, 40, -30, 400)).toEqual({ first: 0, end: 0 });
+    expect(drawnRows(3, 40, 9000, 400)).toEqual({ first: 0, end: 3 });
+    expect(drawnRows(30, 40, 9000, 400)).toEqual({ first: 11, end: 30 });
+    expect(drawnRows(0, 40, -30, 400)).toEqual({ first: 0, end: 0 });
   });
 });

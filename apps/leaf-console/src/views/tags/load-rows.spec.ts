@@ -1,4 +1,4 @@
-import type { AdminApi, TagPage, TagRow } from '../../api/admin-api';
+import type { AdminApi, ListedTags, TagRow } from '../../api/admin-api';
 import type { Outcome } from '../../api/problem';
 import { loadRows } from './load-rows';
 
@@ -7,7 +7,7 @@ const PROBLEM = { status: 503, code: 'LEAF_OVERLOADED', title: 'Overloaded', det
 /** Pages of one row each; the page after the last is a failure when `fails`. */
 function pages(count: number, fails = false): Pick<AdminApi, 'list'> {
   return {
-    list: (query): Promise<Outcome<TagPage>> => {
+    list: (query): Promise<Outcome<ListedTags>> => {
       const page = Number(query?.slice(1));
       if (fails && page === count) return Promise.resolve({ ok: false, problem: PROBLEM });
       const next = page + 1 < count || fails ? `?${page + 1}` : undefined;

@@ -19,7 +19,7 @@ const COST_SHARE = 0.1;
 /** Metrics, lists, pages: at most a fifth of the event loop, and at most so many of their responses in memory. */
 const COSTLY = { maxBegun: 2, holdMs: 1000, maxSlow: 32, maxWaiting: 32, waitMs: 5000, pauseFactor: 4 };
 /** Changes by operators. They are short, and an operator must not lose a response. */
-const ORDERS = { maxBegun: 8, holdMs: 250, maxSlow: Infinity, maxWaiting: 64, waitMs: 5000, pauseFactor: 0 };
+const COMMANDS = { maxBegun: 8, holdMs: 250, maxSlow: Infinity, maxWaiting: 64, waitMs: 5000, pauseFactor: 0 };
 
 /** Worker windows: each waits for the registry. */
 const WINDOWS = { maxBegun: 16, holdMs: 1000, maxSlow: Infinity, maxWaiting: 512, waitMs: 5000, pauseFactor: 1 };
@@ -36,7 +36,7 @@ interface Waiting {
  * - Probes and requests from other servers: at once.
  * - ID requests wait in one queue and are begun one after the other, a slice of time in each turn of the event loop. If
  *   too many wait, or too long, they are refused at once.
- * - Costly routes, orders of operators and worker windows have a {@link Lane} each, in which the clients take turns.
+ * - Costly routes, commands of operators and worker windows have a {@link Lane} each, in which the clients take turns.
  *
  * Single IDs, ranges and small batches from memory do not come here: a refusal would cost as much as the response.
  */
@@ -51,7 +51,7 @@ export class Admission {
   private cost = 0;
   private readonly refusals: OverloadResponder;
   private readonly costly: Lane;
-  private readonly orders: Lane;
+  private readonly commands: Lane;
   private readonly windows: Lane;
 
   constructor(
@@ -63,12 +63,12 @@ export class Admission {
   ) {
     this.refusals = new OverloadResponder(clock);
     this.costly = new Lane(COSTLY, clock, () => this.line.length === 0);
-    this.orders = new Lane(ORDERS, clock, () => true);
+    this.commands = new Lane(COMMANDS, clock, () => true);
     this.windows = new Lane(WINDOWS, clock, () => this.line.length === 0);
   }
 
   /**
-   * Calls `begin` when the request has its turn, or refuses it. An order or a request for a worker window is begun at
+   * Calls `begin` when the request has its turn, or refuses it. A command or a request for a worker window is begun at
    * once: {@link passBody} decides when its handler runs.
    *
    * @param clientOf whose request it is
@@ -79,7 +79,7 @@ export class Admission {
     switch (kind) {
       case 'probe':
       case 'peer':
-      case 'order':
+      case 'command':
       case 'window':
         this.follow(response);
         begin();
@@ -96,12 +96,12 @@ export class Admission {
 
   /** Like {@link pass}, once the body of the request is complete. */
   passBody(kind: RouteKind, clientOf: () => string, response: ServerResponse, begin: () => void): void {
-    if (kind !== 'order' && kind !== 'window') {
+    if (kind !== 'command' && kind !== 'window') {
       begin();
       return;
     }
     const request = { client: clientOf(), response, begin, endless: false };
-    if (kind === 'order') this.enter(this.orders, 'orders', request);
+    if (kind === 'command') this.enter(this.commands, 'orders', request);
     else this.enter(this.windows, 'windows', request);
   }
 

@@ -3,7 +3,7 @@ const REASONS = ['connections', 'in_flight', 'lag', 'pipelined', 'costly', 'orde
 /**
  * The limit that a refused request exceeded. `connections`: it came on a connection beyond the limit, or the connection
  * itself was closed; `in_flight`: too many requests were in progress; `lag`: its turn came too late; `pipelined`: too
- * many requests waited behind another one, and their connection was closed; `costly`, `orders` and `windows`: too many
+ * many requests waited behind another one, and their connection was closed; `costly`, `orders` (commands) and `windows`: too many
  * requests of that lane waited.
  */
 export type RefusalReason = (typeof REASONS)[number];

@@ -1,5 +1,5 @@
 /** How requests of a route are admitted; {@link Admission} has the rules. */
-export type RouteKind = 'id' | 'probe' | 'peer' | 'window' | 'order' | 'costly' | 'endless';
+export type RouteKind = 'id' | 'probe' | 'peer' | 'window' | 'command' | 'costly' | 'endless';
 
 /** An event stream: its response has no end. */
 export const STREAM_ROUTE = '/api/monitor/stream';
@@ -19,6 +19,6 @@ export function routeKind(method: string, route: string | undefined): RouteKind 
   if (PROBES.some((prefix) => route.startsWith(prefix))) return 'probe';
   if (route === PEER_ROUTE) return 'peer';
   const isRead = method === 'GET' || method === 'HEAD';
-  if (!isRead) return route.startsWith(WORKERS) ? 'window' : 'order';
+  if (!isRead) return route.startsWith(WORKERS) ? 'window' : 'command';
   return route === STREAM_ROUTE ? 'endless' : 'costly';
 }

@@ -129,7 +129,7 @@ function accessLogOf({ accessLog, limits, clock }: AdapterParts, routes: RouteMe
 }
 
 /**
- * Every other hook and the handler of a route run when the request has its turn; of an order or a request for a worker
+ * Every other hook and the handler of a route run when the request has its turn; of a command or a request for a worker
  * window, the handler.
  */
 function admitRequests(

@@ -4,7 +4,7 @@ import { loadConfig } from '../../config/leaf-config';
 import { IssueRates } from '../sampling/issue-rates';
 import { ServerIdentity } from './server-identity';
 import { TagViews } from './tag-views';
-import type { TagView } from '../views/views';
+import type { MonitorTag } from '../views/views';
 import { TagChangeLog } from './tag-change-log';
 
 describe('TagBoard', () => {
@@ -17,7 +17,7 @@ describe('TagBoard', () => {
     const views = new TagViews(rig.clock, identity, new IssueRates(rig.clock), { generator } as SegmentService);
     const board = new TagChangeLog(views);
     const after = (round: number): string[] =>
-      [...board.changesAfter(round)].flat().map((json) => (JSON.parse(json) as TagView).tag);
+      [...board.changesAfter(round)].flat().map((json) => (JSON.parse(json) as MonitorTag).tag);
 
     await board.update();
     expect(after(0)).toEqual([TAG, 'one', 'two', 'three']);
@@ -49,10 +49,10 @@ describe('TagBoard', () => {
       },
       revisionOf: (tag) => shown.get(tag),
       rateOf: () => 0,
-      viewOf: (tag) => (shown.has(tag) ? ({ tag } as TagView) : undefined),
+      viewOf: (tag) => (shown.has(tag) ? ({ tag } as MonitorTag) : undefined),
     });
     const changed = (round: number): string[] =>
-      [...board.changesAfter(round)].flat().map((json) => (JSON.parse(json) as TagView).tag);
+      [...board.changesAfter(round)].flat().map((json) => (JSON.parse(json) as MonitorTag).tag);
     await board.update();
     shown.delete('tag-0');
     let steps = 0;

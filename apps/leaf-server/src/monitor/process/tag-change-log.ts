@@ -16,7 +16,7 @@ export interface FeedPosition {
 export interface FeedChanges extends FeedPosition {
   /** All tags, in place of what has changed. */
   readonly whole: boolean;
-  /** A `TagView` in JSON each. */
+  /** A `MonitorTag` in JSON each. */
   readonly tags: readonly string[];
   readonly gone: readonly string[];
 }
@@ -66,7 +66,7 @@ interface ShownTag {
   readonly rate: number;
   /** The round in which it came to be as it is. */
   readonly round: number;
-  /** A `TagView`. */
+  /** A `MonitorTag`. */
   readonly json: string;
   seenIn: number;
 }

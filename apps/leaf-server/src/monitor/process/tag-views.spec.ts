@@ -3,7 +3,7 @@ import { FakeClock } from '@leaf-ids/core/testing';
 import { loadConfig } from '../../config/leaf-config';
 import { IssueRates } from '../sampling/issue-rates';
 import { ServerIdentity } from './server-identity';
-import { TagViews, toTagView } from './tag-views';
+import { TagViews, toMonitorTag } from './tag-views';
 
 const SNAPSHOT: TagSnapshot = {
   tag: 'order',
@@ -47,7 +47,7 @@ describe('TagViews', () => {
   });
 });
 
-describe('toTagView', () => {
+describe('toMonitorTag', () => {
   const segment = (from: bigint, to: bigint, position = from): { from: bigint; to: bigint; position: bigint } => ({
     from,
     to,
@@ -55,7 +55,7 @@ describe('toTagView', () => {
   });
 
   it('shows a segment that was loaded ahead as the current one', () => {
-    expect(toTagView({ ...SNAPSHOT, next: segment(1n, 10n) }, 0)).toMatchObject({
+    expect(toMonitorTag({ ...SNAPSHOT, next: segment(1n, 10n) }, 0)).toMatchObject({
       initialized: true,
       nextReady: false,
       position: '1',
@@ -64,28 +64,28 @@ describe('toTagView', () => {
   });
 
   it('goes on with the next segment when the current one is used up', () => {
-    const view = toTagView({ ...SNAPSHOT, current: segment(1n, 10n, 11n), next: segment(31n, 40n) }, 0);
+    const view = toMonitorTag({ ...SNAPSHOT, current: segment(1n, 10n, 11n), next: segment(31n, 40n) }, 0);
     expect(view).toMatchObject({ nextReady: true, position: '31' });
     expect(view.segments[0]).toEqual({ value: '11', max: '11', step: 10 });
-    expect(toTagView({ ...SNAPSHOT, current: segment(1n, 10n, 11n) }, 0).position).toBe('11');
+    expect(toMonitorTag({ ...SNAPSHOT, current: segment(1n, 10n, 11n) }, 0).position).toBe('11');
   });
 
   it('is exact above 2^53', () => {
     const to = 2n ** 63n - 1n;
-    expect(toTagView({ ...SNAPSHOT, current: segment(to - 9n, to) }, 0)).toMatchObject({
+    expect(toMonitorTag({ ...SNAPSHOT, current: segment(to - 9n, to) }, 0)).toMatchObject({
       position: '9223372036854775798',
       segments: [{ value: '9223372036854775798', max: '9223372036854775808', step: 10 }, null],
     });
   });
 
   it('tells how long the IDs last, of a tag that is in use', () => {
-    expect(toTagView({ ...SNAPSHOT, buffered: 900 }, 0)).toMatchObject({ rate: 0, lastsMs: null });
-    expect(toTagView({ ...SNAPSHOT, buffered: 900 }, 1 / 60)).toMatchObject({ rate: 0.02, lastsMs: 54_000_000 });
-    expect(toTagView({ ...SNAPSHOT, buffered: 900 }, 1800)).toMatchObject({ rate: 1800, lastsMs: 500 });
+    expect(toMonitorTag({ ...SNAPSHOT, buffered: 900 }, 0)).toMatchObject({ rate: 0, lastsMs: null });
+    expect(toMonitorTag({ ...SNAPSHOT, buffered: 900 }, 1 / 60)).toMatchObject({ rate: 0.02, lastsMs: 54_000_000 });
+    expect(toMonitorTag({ ...SNAPSHOT, buffered: 900 }, 1800)).toMatchObject({ rate: 1800, lastsMs: 500 });
   });
 
   it('has the newest load with its failure', () => {
     const failed = { ...SNAPSHOT, lastLoadAt: 17, lastLoadMs: 3.14159, lastError: 'away', failures: 2 };
-    expect(toTagView(failed, 0)).toMatchObject({ failures: 2, lastLoad: { at: 17, ms: 3.14, error: 'away' } });
+    expect(toMonitorTag(failed, 0)).toMatchObject({ failures: 2, lastLoad: { at: 17, ms: 3.14, error: 'away' } });
   });
 });

@@ -12,7 +12,7 @@ import { round2 } from '../sampling/round-off';
 import { IssueRates } from '../sampling/issue-rates';
 import { ServerIdentity } from './server-identity';
 import { SortedNames } from './sorted-names';
-import type { SegmentsView, SegmentView, TagView } from '../views/views';
+import type { MonitorTag, SegmentsView, SegmentView } from '../views/views';
 
 /** Tags that are looked at without a pause: requests pass in between. */
 export const SLICE = 250;
@@ -45,9 +45,9 @@ export class TagViews {
     return (await this.sorted?.page(after, count)) ?? [];
   }
 
-  viewOf(tag: string): TagView | undefined {
+  viewOf(tag: string): MonitorTag | undefined {
     const snapshot = this.segments?.snapshotOf(tag);
-    return snapshot === undefined ? undefined : toTagView(snapshot, this.rateOf(tag));
+    return snapshot === undefined ? undefined : toMonitorTag(snapshot, this.rateOf(tag));
   }
 
   revisionOf(tag: string): number | undefined {
@@ -83,7 +83,7 @@ export class TagViews {
 }
 
 /** @param rate IDs per second */
-export function toTagView(snapshot: TagSnapshot, rate: number): TagView {
+export function toMonitorTag(snapshot: TagSnapshot, rate: number): MonitorTag {
   const { tag, order, loading, paused, step, databaseStep, issued, buffered, loads, failures } = snapshot;
   // A segment that was loaded ahead of the first ID waits as the next one.
   const [first, second] = [snapshot.current, snapshot.next, ...snapshot.spare].filter((view) => view !== undefined);

@@ -4,7 +4,7 @@ import { jsonPages } from '../../http/responses/stream-body';
 import { ProcessBus, BusRequest } from '../../processes/process-bus';
 import { SLICE, TagViews } from '../process/tag-views';
 import { TimeSlice } from '../sampling/time-slice';
-import type { TagView } from '../views/views';
+import type { MonitorTag } from '../views/views';
 import type { PageRequest } from '../../openapi/paging';
 import { MergedTags, mergePages, type TagsPage } from './merged-tags';
 import { type FeedChanges, type FeedPosition, TagChangeFeed } from '../process/tag-change-log';
@@ -54,7 +54,7 @@ export class AggregatedTags {
     return this.merged === undefined ? this.own.rateOf(tag) : 0;
   }
 
-  viewOf(tag: string): TagView | undefined {
+  viewOf(tag: string): MonitorTag | undefined {
     return (this.merged ?? this.own).viewOf(tag);
   }
 
@@ -70,7 +70,7 @@ export class AggregatedTags {
 
   /** The first `limit` tags after `after`, as all processes know them now. */
   async page({ after, limit }: PageRequest): Promise<TagsPage> {
-    const tags: TagView[] = [];
+    const tags: MonitorTag[] = [];
     const slice = new TimeSlice(this.clock);
     for (let last = after; ;) {
       const { answers } = await this.bus.ask(PAGE, { after: last, limit: Math.min(PAGE_TAGS, limit - tags.length) });
@@ -84,7 +84,7 @@ export class AggregatedTags {
   }
 
   /** A `SegmentsView` in JSON, piece by piece. */
-  document(tags: readonly TagView[]): Generator<string, void, undefined> {
+  document(tags: readonly MonitorTag[]): Generator<string, void, undefined> {
     const [head, tail] = this.own.frame();
     return jsonPages(head, tags, (view) => view, tail);
   }

@@ -1,8 +1,8 @@
-import type { TagView } from '../views/views';
+import type { MonitorTag } from '../views/views';
 import { MergedTags, mergeTags } from './merged-tags';
 import type { FeedChanges } from '../process/tag-change-log';
 
-const LOADED: TagView = {
+const LOADED: MonitorTag = {
   tag: 'order',
   strict: false,
   initialized: true,
@@ -22,9 +22,9 @@ const LOADED: TagView = {
   failures: 0,
   lastLoad: { at: 100, ms: 1, error: null },
 };
-const FRESH: TagView = { ...LOADED, initialized: false, nextReady: false, position: null, segments: [null, null] };
+const FRESH: MonitorTag = { ...LOADED, initialized: false, nextReady: false, position: null, segments: [null, null] };
 
-function changes(part: Partial<FeedChanges>, ...tags: TagView[]): FeedChanges {
+function changes(part: Partial<FeedChanges>, ...tags: MonitorTag[]): FeedChanges {
   return { feed: 1, round: 1, whole: false, gone: [], ...part, tags: tags.map((tag) => JSON.stringify(tag)) };
 }
 

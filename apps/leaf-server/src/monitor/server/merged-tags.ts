@@ -1,17 +1,17 @@
 import { round2 } from '../sampling/round-off';
-import type { TagView } from '../views/views';
+import type { MonitorTag } from '../views/views';
 import type { FeedChanges, FeedPosition } from '../process/tag-change-log';
 
 export interface TagsPage {
   /** The tags, sorted by name. */
-  readonly tags: readonly TagView[];
+  readonly tags: readonly MonitorTag[];
   /** The name after which there are more tags; undefined on the last page. */
   readonly end: string | undefined;
 }
 
 interface Followed {
   position: FeedPosition;
-  readonly tags: Map<string, TagView>;
+  readonly tags: Map<string, MonitorTag>;
 }
 
 /** The tags of several processes, brought together tag by tag. */
@@ -32,7 +32,7 @@ export class MergedTags {
     followed.position = { feed, round };
     this.processes.set(process, followed);
     for (const json of tags) {
-      const view = JSON.parse(json) as TagView;
+      const view = JSON.parse(json) as MonitorTag;
       followed.tags.set(view.tag, view);
       this.touch(view.tag);
     }
@@ -44,7 +44,7 @@ export class MergedTags {
 
   /** Forgets a process that has ended. */
   forget(process: number): void {
-    const tags = this.processes.get(process)?.tags ?? new Map<string, TagView>();
+    const tags = this.processes.get(process)?.tags ?? new Map<string, MonitorTag>();
     this.processes.delete(process);
     for (const tag of tags.keys()) this.touch(tag);
   }
@@ -57,7 +57,7 @@ export class MergedTags {
     return this.revisions.get(tag);
   }
 
-  viewOf(tag: string): TagView | undefined {
+  viewOf(tag: string): MonitorTag | undefined {
     return mergeTags([...this.processes.values()].flatMap(({ tags }) => tags.get(tag) ?? []));
   }
 
@@ -71,7 +71,7 @@ export class MergedTags {
 /** The tags of the pages of several processes, up to the first end of a page with more after it. */
 export function mergePages(pages: readonly TagsPage[]): TagsPage {
   const [end] = pages.flatMap((page) => page.end ?? []).sort();
-  const byTag = new Map<string, TagView[]>();
+  const byTag = new Map<string, MonitorTag[]>();
   for (const view of pages.flatMap(({ tags }) => tags)) {
     if (end !== undefined && view.tag > end) continue;
     byTag.set(view.tag, [...(byTag.get(view.tag) ?? []), view]);
@@ -81,12 +81,12 @@ export function mergePages(pages: readonly TagsPage[]): TagsPage {
 }
 
 /** Sums; where there is nothing to sum up, what the first process that has a segment, of the newest period, says. */
-export function mergeTags(views: readonly TagView[]): TagView | undefined {
+export function mergeTags(views: readonly MonitorTag[]): MonitorTag | undefined {
   const period = views.reduce((newest, view) => ((view.period ?? '') > newest ? (view.period ?? '') : newest), '');
   const loaded = views.filter((view) => view.initialized && (view.period ?? '') === period);
   const [shown = views[0]] = loaded;
   if (shown === undefined || views.length === 1) return shown;
-  const sum = (of: (view: TagView) => number): number => views.reduce((total, view) => total + of(view), 0);
+  const sum = (of: (view: MonitorTag) => number): number => views.reduce((total, view) => total + of(view), 0);
   const rate = round2(sum((view) => view.rate));
   const buffered = sum((view) => view.buffered);
   const newest = views.reduce((best, view) => ((view.lastLoad.at ?? 0) > (best.lastLoad.at ?? 0) ? view : best));

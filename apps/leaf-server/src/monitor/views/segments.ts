@@ -40,7 +40,7 @@ export class LoadView {
 
 /** One tag of `GET /api/monitor/segments` */
 @ApiSchema({ name: 'MonitorTag' })
-export class TagView {
+export class MonitorTag {
   @ApiProperty(TAG)
   readonly tag!: string;
 
@@ -122,6 +122,6 @@ export class SegmentsView {
   @ApiProperty({ description: 'Used share of a segment at which the next one is loaded.', example: 0.1 })
   readonly prefetchRatio!: number;
 
-  @ApiProperty({ type: [TagView] })
-  readonly tags!: readonly TagView[];
+  @ApiProperty({ type: [MonitorTag] })
+  readonly tags!: readonly MonitorTag[];
 }

@@ -3,17 +3,17 @@ import { TAG_PATTERN, TAG_RULE } from '@leaf-ids/core/internal';
 import { Omittable } from '../http/responses/omittable';
 import { ApiProperty, ApiPropertyOptional, ApiSchema } from '../openapi/decorators';
 import { ANY_TAG } from '../openapi/schemas';
-import { MAX_SERVERS, CLUSTER_ORDERS } from './views';
+import { MAX_SERVERS, CLUSTER_COMMANDS } from './views';
 
 const SERVERS = `servers must be 1 to ${MAX_SERVERS} different addresses such as "10.0.0.7:8080"`;
 const INSTANCE = /^[!-~]{1,300}$/;
 
 /** `POST /api/cluster/orders`. */
 @ApiSchema({ name: 'ClusterOrder', additionalProperties: false })
-export class OrderBody {
-  @ApiProperty({ enum: CLUSTER_ORDERS, description: 'What each server is to do.' })
-  @IsIn(CLUSTER_ORDERS, { message: `order must be one of ${CLUSTER_ORDERS.join(', ')}` })
-  readonly order!: (typeof CLUSTER_ORDERS)[number];
+export class CommandBody {
+  @ApiProperty({ enum: CLUSTER_COMMANDS, description: 'What each server is to do.' })
+  @IsIn(CLUSTER_COMMANDS, { message: `order must be one of ${CLUSTER_COMMANDS.join(', ')}` })
+  readonly order!: (typeof CLUSTER_COMMANDS)[number];
 
   @ApiPropertyOptional({ ...ANY_TAG, description: 'With `pause-tag` and `resume-tag`: the tag.' })
   @Omittable()

@@ -5,7 +5,7 @@ import type { TagRow } from './tag-store';
 export const MAX_TAGS_PER_PAGE = 1000;
 
 /** A tag in JSON, without the settings that it does not have. */
-export interface TagView {
+export interface TagJson {
   readonly tag: string;
   /** The first ID that no server has allocated, in decimal. */
   readonly maxId: string;
@@ -24,7 +24,7 @@ export interface TagView {
   readonly updatedAt: string;
 }
 
-export function viewOfTag(row: TagRow, shard?: string): TagView {
+export function jsonOfTag(row: TagRow, shard?: string): TagJson {
   const { tag, maxId, step, maxStep, max, order, reset, zone, interleave, description = '', updatedAt } = row;
   return {
     tag,

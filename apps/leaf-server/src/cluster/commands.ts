@@ -6,20 +6,20 @@ import { ServerAdmin } from '../admin/server-admin';
 import { TagAdmin } from '../admin/tag-admin';
 import type { PeerRequest } from '../tokens/cluster-tokens';
 import { ClusterWatch } from './cluster-watch';
-import type { OrderBody } from './order-body';
+import type { CommandBody } from './command-body';
 import { PARALLEL, PeerClient, refusalOf } from './peer-client';
-import type { OrderAnswer, OrderResult } from './views';
+import type { CommandAnswer, CommandResult } from './views';
 
 /** Time limit of one server, in milliseconds; longer than it waits for its own processes. */
 const LIMIT_MS = 2500;
 /** Time after which no further server is asked, in milliseconds. */
 const TOTAL_MS = 10_000;
 
-type Result = Omit<OrderResult, 'instance'>;
+type Result = Omit<CommandResult, 'instance'>;
 
-/** Passes an order to servers of the registry, through the admin route of each, signed with the cluster token. */
+/** Passes a command to servers of the registry, through the admin route of each, signed with the cluster token. */
 @Injectable()
-export class ClusterOrders {
+export class ClusterCommands {
   constructor(
     private readonly clock: Clock,
     private readonly cluster: ClusterWatch,
@@ -29,14 +29,14 @@ export class ClusterOrders {
     private readonly tags: TagAdmin,
   ) {}
 
-  /** @throws LeafError `LEAF_BODY_INVALID` if the tag or the confirmation is missing; no server receives the order in that case */
-  async give(by: Actor, body: OrderBody): Promise<OrderAnswer> {
-    const { order, tag } = body;
+  /** @throws LeafError `LEAF_BODY_INVALID` if the tag or the confirmation is missing; no server receives the command in that case */
+  async give(by: Actor, body: CommandBody): Promise<CommandAnswer> {
+    const { order: command, tag } = body;
     assertTagFits(body);
     const known = await this.cluster.refreshed();
     const targets = body.servers ?? known;
     assertConfirmed(body, targets.length);
-    const { results } = await this.audit.record(by, `cluster order ${order}`, tag, async () => {
+    const { results } = await this.audit.record(by, `cluster order ${command}`, tag, async () => {
       const found = await this.giveAll(by, body, targets, new Set(known));
       const failed = found.filter(({ done }) => !done).map(({ instance }) => instance);
       return { results: found, after: { done: found.length - failed.length, failed } };
@@ -47,24 +47,24 @@ export class ClusterOrders {
   /** One result for each of `targets`, in their order. */
   private async giveAll(
     by: Actor,
-    body: OrderBody,
+    body: CommandBody,
     targets: readonly string[],
     known: ReadonlySet<string>,
-  ): Promise<OrderResult[]> {
+  ): Promise<CommandResult[]> {
     const deadline = this.clock.monotonic() + TOTAL_MS;
-    const results: OrderResult[] = [];
+    const results: CommandResult[] = [];
     await forEachParallel(targets.entries(), PARALLEL, async ([index, instance]) => {
       const result = !known.has(instance)
         ? failed('The worker registry does not list this server.')
         : this.clock.monotonic() < deadline
           ? await this.giveOne(by, body, instance)
-          : failed('This server was not asked, because others took too long. Repeat the order for it.');
+          : failed('This server was not asked, because others took too long. Repeat the command for it.');
       results[index] = { instance, ...result };
     });
     return results;
   }
 
-  private async giveOne(by: Actor, body: OrderBody, instance: string): Promise<Result> {
+  private async giveOne(by: Actor, body: CommandBody, instance: string): Promise<Result> {
     try {
       if (instance === this.cluster.own) {
         await this.obey(by, body);
@@ -75,26 +75,26 @@ export class ClusterOrders {
     } catch (error) {
       if (error instanceof LeafError) return failed(error.message);
       return failed(
-        `No response: ${messageOf(error)}. The server may have executed the order; repeating the order is safe.`,
+        `No response: ${messageOf(error)}. The server may have executed the command; repeating the command is safe.`,
       );
     }
   }
 
-  private async obey(by: Actor, { order, tag = '' }: OrderBody): Promise<void> {
-    switch (order) {
+  private async obey(by: Actor, { order: command, tag = '' }: CommandBody): Promise<void> {
+    switch (command) {
       case 'drain':
       case 'undrain':
-        await this.server.setDraining(by, order === 'drain');
+        await this.server.setDraining(by, command === 'drain');
         break;
       case 'pause-tag':
       case 'resume-tag':
-        await this.tags.setPaused(by, tag, order === 'pause-tag');
+        await this.tags.setPaused(by, tag, command === 'pause-tag');
     }
   }
 }
 
-function routeOf({ order, tag = '' }: OrderBody): PeerRequest {
-  switch (order) {
+function routeOf({ order: command, tag = '' }: CommandBody): PeerRequest {
+  switch (command) {
     case 'drain':
       return { method: 'POST', path: '/api/server/drain' };
     case 'undrain':
@@ -106,18 +106,18 @@ function routeOf({ order, tag = '' }: OrderBody): PeerRequest {
   }
 }
 
-function assertTagFits({ order, tag }: OrderBody): void {
-  const needsTag = order === 'pause-tag' || order === 'resume-tag';
+function assertTagFits({ order: command, tag }: CommandBody): void {
+  const needsTag = command === 'pause-tag' || command === 'resume-tag';
   if (needsTag === (tag !== undefined)) return;
-  throw new LeafError('LEAF_BODY_INVALID', `Invalid body: ${order} ${needsTag ? 'needs a tag' : 'takes no tag'}.`);
+  throw new LeafError('LEAF_BODY_INVALID', `Invalid body: ${command} ${needsTag ? 'needs a tag' : 'takes no tag'}.`);
 }
 
 /** A drained server gets no requests: to drain all by accident stops the service. */
-function assertConfirmed({ order, confirm }: OrderBody, count: number): void {
-  if (confirm === undefined ? order !== 'drain' || count === 1 : confirm === String(count)) return;
+function assertConfirmed({ order: command, confirm }: CommandBody, count: number): void {
+  if (confirm === undefined ? command !== 'drain' || count === 1 : confirm === String(count)) return;
   throw new LeafError(
     'LEAF_BODY_INVALID',
-    `Invalid body: the order is for ${count} servers. Send "confirm": "${count}" to confirm it, or name one server in servers.`,
+    `Invalid body: the command is for ${count} servers. Send "confirm": "${count}" to confirm it, or name one server in servers.`,
   );
 }
 

@@ -2,7 +2,7 @@ import type { Accepted } from '../clients/client-access';
 import type { ProtocolVersion } from './replies';
 
 /** State of one connection: protocol version, name and access. */
-export class Session {
+export class ConnectionState {
   version: ProtocolVersion = 2;
   /** Set by the client. */
   name = '';

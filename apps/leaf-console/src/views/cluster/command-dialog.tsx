@@ -2,7 +2,7 @@ import type { JSX } from 'preact';
 import { useState } from 'preact/hooks';
 import type { ClusterMessages } from '../../i18n/cluster/dictionary';
 import { useClusterMessages } from '../../i18n/cluster/messages';
-import type { ClusterServer, OrderBody } from '../../monitor/views';
+import type { ClusterServer, CommandBody } from '../../monitor/views';
 import { useConsole, useMonitor } from '../../state/context';
 import { ActForm } from '../../ui/act-form';
 import { Choice, Field } from '../../ui/field';
@@ -11,7 +11,7 @@ import type { ShownResult } from './server-sorting';
 /** Suggestions for tag names. */
 const SUGGESTED_TAGS = 200;
 
-interface OrderDialogProps {
+interface CommandDialogProps {
   readonly servers: readonly ClusterServer[];
   /** The instance to begin with, or `''` for all. */
   readonly target: string;
@@ -19,41 +19,41 @@ interface OrderDialogProps {
   readonly onClose: () => void;
 }
 
-/** Runs an order on one server or on all. Draining asks for a confirmation. */
-export function OrderDialog(props: OrderDialogProps): JSX.Element {
+/** Runs a command on one server or on all. Draining asks for a confirmation. */
+export function CommandDialog(props: CommandDialogProps): JSX.Element {
   const { t, admin, format } = useConsole();
   const { tags } = useMonitor();
   const c = useClusterMessages();
-  const [order, setOrder] = useState<OrderBody['order']>('pause-tag');
+  const [command, setCommand] = useState<CommandBody['order']>('pause-tag');
   const [target, setTarget] = useState(props.target);
   const [tag, setTag] = useState('');
   const [typed, setTyped] = useState('');
   const instances = props.servers.map(({ instance }) => instance);
-  const ofTag = order === 'pause-tag' || order === 'resume-tag';
-  const words = ofTag ? (order === 'pause-tag' ? c.pauseOf : c.resumeOf)(tag) : orderWords(c)[order];
-  const confirm = order === 'drain' ? (target === '' ? String(instances.length) : target) : undefined;
+  const ofTag = command === 'pause-tag' || command === 'resume-tag';
+  const words = ofTag ? (command === 'pause-tag' ? c.pauseOf : c.resumeOf)(tag) : wordsOf(c)[command];
+  const confirm = command === 'drain' ? (target === '' ? String(instances.length) : target) : undefined;
   const complete = (!ofTag || tag !== '') && (confirm === undefined || typed === confirm);
-  const body: OrderBody = {
-    order,
+  const body: CommandBody = {
+    order: command,
     ...(ofTag ? { tag } : {}),
     ...(target === '' ? {} : { servers: [target] }),
     ...(confirm === undefined || target !== '' ? {} : { confirm }),
   };
   return (
     <ActForm
-      title={target === '' ? c.orderAll : c.orderOf(target)}
+      title={target === '' ? c.commandAll : c.commandOf(target)}
       verb={c.give}
-      danger={order === 'drain'}
+      danger={command === 'drain'}
       complete={complete}
-      act={() => admin.order(body)}
-      onDone={({ results }) => props.onDone(results.map((result) => ({ result, order: words })))}
+      act={() => admin.command(body)}
+      onDone={({ results }) => props.onDone(results.map((result) => ({ result, command: words })))}
       onClose={props.onClose}
     >
       <Choice
-        label={c.orderVerb}
-        value={order}
-        onValue={setOrder}
-        options={(['pause-tag', 'resume-tag', 'drain', 'undrain'] as const).map((name) => [name, orderWords(c)[name]])}
+        label={c.commandVerb}
+        value={command}
+        onValue={setCommand}
+        options={(['pause-tag', 'resume-tag', 'drain', 'undrain'] as const).map((name) => [name, wordsOf(c)[name]])}
       />
       <Choice
         label={c.target}
@@ -66,25 +66,25 @@ export function OrderDialog(props: OrderDialogProps): JSX.Element {
       />
       {ofTag && (
         <>
-          <Field label={c.tag} value={tag} onValue={setTag} list="order-tags" required />
-          <datalist id="order-tags">
+          <Field label={c.tag} value={tag} onValue={setTag} list="command-tags" required />
+          <datalist id="command-tags">
             {[...tags.keys()].slice(0, SUGGESTED_TAGS).map((name) => (
               <option key={name} value={name} />
             ))}
           </datalist>
         </>
       )}
-      <p class="hint">{hintOf(c, order)}</p>
-      {order === 'drain' && target === '' && <p class="note note-degraded">{c.drainAllHint}</p>}
+      <p class="hint">{hintOf(c, command)}</p>
+      {command === 'drain' && target === '' && <p class="note note-degraded">{c.drainAllHint}</p>}
       {confirm !== undefined && <Field label={t.typeToConfirm(confirm)} value={typed} onValue={setTyped} required />}
     </ActForm>
   );
 }
 
-function orderWords(c: ClusterMessages): Readonly<Record<OrderBody['order'], string>> {
-  return { 'pause-tag': c.orderPause, 'resume-tag': c.orderResume, drain: c.orderDrain, undrain: c.orderUndrain };
+function wordsOf(c: ClusterMessages): Readonly<Record<CommandBody['order'], string>> {
+  return { 'pause-tag': c.pause, 'resume-tag': c.resume, drain: c.drain, undrain: c.undrain };
 }
 
-function hintOf(c: ClusterMessages, order: OrderBody['order']): string {
-  return { 'pause-tag': c.pauseHint, 'resume-tag': c.resumeHint, drain: c.drainHint, undrain: c.undrainHint }[order];
+function hintOf(c: ClusterMessages, command: CommandBody['order']): string {
+  return { 'pause-tag': c.pauseHint, 'resume-tag': c.resumeHint, drain: c.drainHint, undrain: c.undrainHint }[command];
 }

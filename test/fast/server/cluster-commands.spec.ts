@@ -1,4 +1,4 @@
-import type { OrderAnswer } from '../../../apps/leaf-server/src/cluster/views';
+import type { CommandAnswer } from '../../../apps/leaf-server/src/cluster/views';
 import { admin, ADMIN_TOKEN } from '../../support/http/admin';
 import { call } from '../../support/http/http';
 import { problemCode } from '../../support/http/problem';
@@ -7,7 +7,7 @@ import { CLUSTER_TOKEN, ClusterRig, signedFor } from '../../support/servers/clus
 import type { TestServer } from '../../support/servers/server';
 
 const TAG = 'leaf-segment-test';
-const ORDERS = '/api/cluster/orders';
+const COMMANDS = '/api/cluster/orders';
 const ADMINS = { LEAF_ADMIN_TOKEN: `ops:${ADMIN_TOKEN}` };
 const LOGGED = { ...ADMINS, LEAF_LOG_LEVEL: 'info', LEAF_LOG_FORMAT: 'json' };
 
@@ -17,14 +17,14 @@ beforeEach(async () => {
 });
 afterEach(() => rig.end());
 
-async function order(server: TestServer, body: object): Promise<OrderAnswer['results']> {
-  const answer = await admin(server.port, 'POST', ORDERS, body);
+async function command(server: TestServer, body: object): Promise<CommandAnswer['results']> {
+  const answer = await admin(server.port, 'POST', COMMANDS, body);
   expect([answer.status, answer.body]).toEqual([200, answer.body]);
-  return (JSON.parse(answer.body) as OrderAnswer).results;
+  return (JSON.parse(answer.body) as CommandAnswer).results;
 }
 
 async function refused(server: TestServer, body: unknown): Promise<string> {
-  const answer = await admin(server.port, 'POST', ORDERS, body);
+  const answer = await admin(server.port, 'POST', COMMANDS, body);
   expect([answer.status, problemCode(answer)]).toEqual([400, 'LEAF_BODY_INVALID']);
   return (JSON.parse(answer.body) as { detail: string }).detail;
 }
@@ -45,7 +45,7 @@ describe('POST /api/cluster/orders', () => {
     const wrong = await rig.start({ LEAF_CLUSTER_TOKEN: 'another-token-9876543210' });
     const hangs = await rig.listen(() => undefined);
     await rig.register(`127.0.0.1:${hangs}`);
-    const results = await order(first, { order: 'pause-tag', tag: TAG });
+    const results = await command(first, { order: 'pause-tag', tag: TAG });
     const of = (port: number): unknown => results.find(({ instance }) => instance === `127.0.0.1:${port}`);
     expect(results).toHaveLength(4);
     expect(of(first.port)).toEqual({ instance: `127.0.0.1:${first.port}`, done: true });
@@ -55,7 +55,7 @@ describe('POST /api/cluster/orders', () => {
     expect(of(hangs)).toMatchObject(reason('timed out'));
     expect([await statusOf(first), await statusOf(second), await statusOf(wrong)]).toEqual([503, 503, 200]);
     const servers = [`127.0.0.1:${second.port}`];
-    expect(await order(first, { order: 'resume-tag', tag: TAG, servers })).toEqual([
+    expect(await command(first, { order: 'resume-tag', tag: TAG, servers })).toEqual([
       { instance: servers[0], done: true },
     ]);
     expect([await statusOf(first), await statusOf(second)]).toEqual([503, 200]);
@@ -69,7 +69,7 @@ describe('POST /api/cluster/orders', () => {
       response.end();
     });
     const servers = [`127.0.0.1:${server.port}`, `127.0.0.1:${stranger}`];
-    const [own, other] = await order(server, { order: 'pause-tag', tag: 'unknown', servers });
+    const [own, other] = await command(server, { order: 'pause-tag', tag: 'unknown', servers });
     expect(own).toMatchObject({ done: false, reason: expect.stringContaining('unknown') as string });
     expect(other).toMatchObject({ done: false, reason: expect.stringContaining('does not list') as string });
     expect(asked).toBe(0);
@@ -80,19 +80,19 @@ describe('POST /api/cluster/orders', () => {
     expect(await refused(first, { order: 'drain' })).toContain('"confirm": "2"');
     expect(await refused(first, { order: 'drain', confirm: '3' })).toContain('2 servers');
     expect([await statusOf(first, '/health/ready'), await statusOf(second, '/health/ready')]).toEqual([200, 200]);
-    const done = await order(first, { order: 'drain', confirm: '2' });
+    const done = await command(first, { order: 'drain', confirm: '2' });
     expect(done.map((one) => one.done)).toEqual([true, true]);
     expect([await statusOf(first, '/health/ready'), await statusOf(second, '/health/ready')]).toEqual([503, 503]);
-    await order(first, { order: 'undrain' });
+    await command(first, { order: 'undrain' });
     expect([await statusOf(first, '/health/ready'), await statusOf(second, '/health/ready')]).toEqual([200, 200]);
     const servers = [`127.0.0.1:${second.port}`];
-    expect(await order(first, { order: 'drain', servers })).toMatchObject([{ done: true }]);
+    expect(await command(first, { order: 'drain', servers })).toMatchObject([{ done: true }]);
   });
 
-  it('executes the order on this server only, without a cluster token', async () => {
+  it('executes the command on this server only, without a cluster token', async () => {
     const server = await rig.start({ ...ADMINS, LEAF_CLUSTER_TOKEN: '' });
     const other = await rig.start({ LEAF_CLUSTER_TOKEN: '' });
-    const results = await order(server, { order: 'pause-tag', tag: TAG });
+    const results = await command(server, { order: 'pause-tag', tag: TAG });
     expect(results).toMatchObject([
       { instance: `127.0.0.1:${server.port}`, done: true },
       { instance: `127.0.0.1:${other.port}`, done: false, reason: expect.stringContaining('is not set') as string },
@@ -119,7 +119,7 @@ describe('POST /api/cluster/orders', () => {
     expect(await statusOf(server, '/health/ready')).toBe(200);
   });
 
-  it('accepts a signed order from an address that sends wrong admin tokens', async () => {
+  it('accepts a signed command from an address that sends wrong admin tokens', async () => {
     const server = await rig.start(ADMINS);
     const path = `/api/tags/${TAG}/pause`;
     const headers = { authorization: 'Bearer wrong-token' };
@@ -133,7 +133,7 @@ describe('POST /api/cluster/orders', () => {
     const log = new LogLines();
     try {
       const [first] = [await rig.start(LOGGED), await rig.start(LOGGED)];
-      await order(first, { order: 'pause-tag', tag: TAG });
+      await command(first, { order: 'pause-tag', tag: TAG });
       const lines = log.entries.filter(({ context }) => context === 'Audit');
       expect(lines.map(({ message, who, tag }) => [message, who, tag]).sort()).toEqual([
         ['cluster order pause-tag', 'ops', TAG],
@@ -153,17 +153,17 @@ describe('POST /api/cluster/orders', () => {
 describe('the cluster token', () => {
   it('does not authorize a request by itself, nor by a signature for another server', async () => {
     const [one, other] = [await rig.start(ADMINS), await rig.start(ADMINS)];
-    const order = ['POST', '/api/server/drain'] as const;
-    const passed = signedFor(`127.0.0.1:${other.port}`, ...order, 'ops');
+    const drainRoute = ['POST', '/api/server/drain'] as const;
+    const passed = signedFor(`127.0.0.1:${other.port}`, ...drainRoute, 'ops');
     const drain = async ({ port }: TestServer, authorization: string): Promise<number> =>
-      (await call(port, order[1], { method: order[0], headers: { authorization } })).status;
+      (await call(port, drainRoute[1], { method: drainRoute[0], headers: { authorization } })).status;
     expect(await drain(one, `Bearer ${CLUSTER_TOKEN}`)).toBe(401);
     expect(await drain(one, passed)).toBe(401);
     expect(await statusOf(one, '/health/ready')).toBe(200);
     expect(await drain(other, passed)).toBe(200);
   });
 
-  it('authorizes the four routes of orders, and no other route of the admin API', async () => {
+  it('authorizes the four routes of commands, and no other route of the admin API', async () => {
     const server = await rig.start(ADMINS);
     for (const [method, path] of [
       ['POST', `/api/tags/${TAG}/pause`],
@@ -178,7 +178,7 @@ describe('the cluster token', () => {
       ['PATCH', `/api/tags/${TAG}`],
       ['DELETE', `/api/tags/${TAG}`],
       ['POST', '/api/server/clients/billing/block'],
-      ['POST', ORDERS],
+      ['POST', COMMANDS],
     ] as const) {
       expect([path, (await asPeer(server, method, path, 'ops')).status]).toEqual([path, 401]);
     }
