@@ -143,4 +143,11 @@ export { holdersOf, mayBeUsed } from './worker/record-relation';
 export { workerStoreRule } from './worker/worker-store';
 export type { WorkerClaim } from './worker/worker-claim';
 export { windowOf } from './worker/window-holder';
-export { HOLDER_PATTERN, WINDOW_MS, type WorkerWindow, WorkerWindows } from './worker/worker-windows';
+export {
+  HOLDER_PATTERN,
+  MARKS,
+  WINDOW_MS,
+  type WindowProgress,
+  type WorkerWindow,
+  WorkerWindows,
+} from './worker/worker-windows';

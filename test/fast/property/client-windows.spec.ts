@@ -1,5 +1,5 @@
 import { type BitLayout, LeafError } from '@leaf-ids/core';
-import { defaultLayout, type WorkerWindow, WorkerWindows } from '@leaf-ids/core/internal';
+import { defaultLayout, type WindowProgress, type WorkerWindow, WorkerWindows } from '@leaf-ids/core/internal';
 import { FakeClock, InMemoryWorkers, InMemoryWorkerStore } from '@leaf-ids/core/testing';
 import fc from 'fast-check';
 import { ServerFault } from '../../../libs/client/src/servers/server-health';
@@ -221,16 +221,23 @@ class World {
   private async execute({ method, path, body = {} }: HttpRequest): Promise<object | undefined> {
     const server = this.seen.size % SERVERS;
     const windows = this.windows[server]!;
-    const fields = body as { lease: string; holder: string; workerId: number; lastTimestamp: number };
+    const fields = body as {
+      lease: string;
+      holder: string;
+      workerId: number;
+      lastTimestamp: number;
+    } & Partial<WindowProgress>;
     const lease = path.replace(/^.*\//, '');
+    const { known, mark } = fields;
+    const progress = known === undefined ? undefined : { known, mark };
     if (method === 'DELETE') {
-      await windows.release(lease, fields.lastTimestamp);
+      await windows.release(lease, fields.lastTimestamp, progress);
       return undefined;
     }
     const window =
       method === 'POST'
         ? (await windows.issue(fields.lease, fields.holder, WINDOW_MS)).window
-        : await windows.extend(lease, WINDOW_MS, fields.workerId);
+        : await windows.extend(lease, WINDOW_MS, fields.workerId, progress);
     return { ...window, now: this.serverClocks[server]!.now(), layout: this.layout };
   }
 }

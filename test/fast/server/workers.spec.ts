@@ -70,7 +70,13 @@ describe('The worker windows', () => {
     expect(windowOf(extended).until).toBeGreaterThan(windowOf(again).until);
     expect((await ask('PUT', `/${lease}`)).status).toBe(200);
 
-    const late = await ask('DELETE', `/${lease}`, { lastTimestamp: windowOf(extended).until + 1 });
+    const marked = await ask('PUT', `/${lease}`, { windowMs: 3 * HOUR, known: 3 * windowOf(extended).until, mark: 7 });
+    expect(windowOf(marked).until % 1000).toBe(7);
+    const copied = await ask('PUT', `/${lease}`, { known: windowOf(extended).until, mark: 8 });
+    expect([copied.status, problemCode(copied)]).toEqual([409, 'LEAF_LEASE_LOST']);
+    expect(copied.body).toContain('one is a copy of the other');
+
+    const late = await ask('DELETE', `/${lease}`, { lastTimestamp: windowOf(marked).until + 1 });
     expect([late.status, problemCode(late)]).toEqual([400, 'LEAF_BODY_INVALID']);
     for (let time = 0; time < 2; time++) {
       expect(await ask('DELETE', `/${lease}`, { lastTimestamp: window.from })).toMatchObject({ status: 204, body: '' });
@@ -125,6 +131,13 @@ describe('The worker windows', () => {
     },
     { method: 'POST', path: '', body: { lease: newLease(), holder: 'a', windowMs: null }, fault: 'windowMs must be' },
     { method: 'PUT', path: `/${newLease()}`, body: { workerId: '17' }, fault: 'workerId must be a whole number' },
+    {
+      method: 'PUT',
+      path: `/${newLease()}`,
+      body: { known: 1, mark: 1000 },
+      fault: 'mark must be a whole number from 0',
+    },
+    { method: 'DELETE', path: `/${newLease()}`, body: { known: -1 }, fault: 'known must be a whole number of 0' },
     { method: 'PUT', path: `/${newLease()}`, body: { until: 1 }, fault: '"until" is an unknown property' },
     { method: 'DELETE', path: `/${newLease()}`, body: { lastTimestamp: -1 }, fault: 'lastTimestamp must be a whole' },
   ])('refuse $method $path $body', async ({ method, path, body, fault }) => {

@@ -1,4 +1,4 @@
-import { type BitLayout, DEFAULT_LAYOUT, LeafError } from '@leaf-ids/core';
+import { type BitLayout, DEFAULT_LAYOUT, LeafError, type RandomSource } from '@leaf-ids/core';
 import { FakeClock } from '@leaf-ids/core/testing';
 import type { HttpRequest } from '../../../libs/client/src/http/http-connection';
 import { CallerLimit } from '../../../libs/client/src/prefetch/prefetch-context';
@@ -30,13 +30,13 @@ export class WindowRig {
   private readonly closing = new AbortController();
   private leases = 0;
 
-  constructor(expected?: BitLayout) {
+  constructor(expected?: BitLayout, random: RandomSource = () => 0) {
     this.from = this.clock.now() - 1000;
     const { clock } = this;
     this.ids = new WindowSnowflakes(
       {
         requester: { send: (_policy, request, read) => this.send(request, read) },
-        ...{ clock, random: () => 0, callerLimit: new CallerLimit(100), timeoutMs: 1000, closing: this.closing.signal },
+        ...{ clock, random, callerLimit: new CallerLimit(100), timeoutMs: 1000, closing: this.closing.signal },
         events: {
           onWindowAcquired: (workerId) => this.log.push(`acquired ${workerId}`),
           onWindowLost: (workerId) => this.log.push(`lost ${workerId}`),

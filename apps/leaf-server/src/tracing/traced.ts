@@ -40,8 +40,8 @@ function tracedRegistry(registry: WorkerRegistry, tracing: Tracing): WorkerRegis
       () => registry.acquire(holder, ...rest),
       worker,
     );
-    const extend: WorkerClaim['extend'] = (ceiling) =>
-      tracing.span('worker report', { ...where, ...worker(claim) }, () => claim.extend(ceiling));
+    const extend: WorkerClaim['extend'] = (...args) =>
+      tracing.span('worker report', { ...where, ...worker(claim) }, () => claim.extend(...args));
     return withMethods(claim, { extend });
   };
   return withMethods(registry, { acquire });

@@ -1,5 +1,5 @@
 import { DEFAULT_EPOCH } from '@leaf-ids/core';
-import { HOLDER_PATTERN } from '@leaf-ids/core/internal';
+import { HOLDER_PATTERN, MARKS } from '@leaf-ids/core/internal';
 import { ApiProperty } from '../openapi/decorators';
 
 export const LEASE_PATTERN = /^[0-9a-fA-F]{32}$/;
@@ -25,6 +25,22 @@ export const WORKER_ID = { type: 'integer', minimum: 0, description: 'The worker
 export const LAST_TIMESTAMP = {
   ...moment('The newest timestamp that was used, or `from - 1` if none was. If omitted, any up to `until`.'),
   minimum: 0,
+} as const;
+
+export const KNOWN = {
+  ...moment(
+    '`until` of the newest answer that the caller has. A window that another process has extended since is refused with `LEAF_LEASE_LOST`: one of the two is a copy of the other.',
+  ),
+  minimum: 0,
+} as const;
+
+export const MARK = {
+  type: 'integer',
+  minimum: 0,
+  maximum: MARKS - 1,
+  description:
+    'With `known`: the last three digits of the new `until`, random for each extension and the same for each try of it, so that a lost answer is not taken for a copy.',
+  example: 417,
 } as const;
 
 function moment(description: string): { type: 'integer'; format: string; description: string; example: number } {

@@ -1,9 +1,9 @@
 import { applyDecorators } from '@nestjs/common';
 import { IsInt, Matches, Max, Min } from 'class-validator';
-import { HOLDER_PATTERN, WINDOW_MS } from '@leaf-ids/core/internal';
+import { HOLDER_PATTERN, MARKS, WINDOW_MS } from '@leaf-ids/core/internal';
 import { Omittable } from '../http/responses/omittable';
 import { ApiProperty, ApiPropertyOptional, ApiSchema } from '../openapi/decorators';
-import { HOLDER, LAST_TIMESTAMP, LEASE, LEASE_PATTERN, WORKER_ID } from './window-answers';
+import { HOLDER, KNOWN, LAST_TIMESTAMP, LEASE, LEASE_PATTERN, MARK, WORKER_ID } from './window-answers';
 
 function IsWindow(): PropertyDecorator {
   const { least, most } = WINDOW_MS;
@@ -11,9 +11,21 @@ function IsWindow(): PropertyDecorator {
   return applyDecorators(Omittable(), IsInt(rule), Min(least, rule), Max(most, rule));
 }
 
-function IsWhole(property: string): PropertyDecorator {
-  const rule = { message: `${property} must be a whole number of 0 or more` };
-  return applyDecorators(Omittable(), IsInt(rule), Min(0, rule), Max(Number.MAX_SAFE_INTEGER, rule));
+function IsWhole(property: string, most = Number.MAX_SAFE_INTEGER): PropertyDecorator {
+  const range = most === Number.MAX_SAFE_INTEGER ? 'of 0 or more' : `from 0 to ${most}`;
+  const rule = { message: `${property} must be a whole number ${range}` };
+  return applyDecorators(Omittable(), IsInt(rule), Min(0, rule), Max(most, rule));
+}
+
+/** What a caller knows of its window, so that a copy of it is noticed: `WindowProgress`. */
+class ProgressBody {
+  @ApiPropertyOptional(KNOWN)
+  @IsWhole('known')
+  readonly known?: number;
+
+  @ApiPropertyOptional(MARK)
+  @IsWhole('mark', MARKS - 1)
+  readonly mark?: number;
 }
 
 const WINDOW = {
@@ -42,7 +54,7 @@ export class NewWindowBody {
 
 /** `PUT /api/workers/:lease`. */
 @ApiSchema({ name: 'WorkerWindowExtension', additionalProperties: false })
-export class ExtensionBody {
+export class ExtensionBody extends ProgressBody {
   @ApiPropertyOptional(WINDOW)
   @IsWindow()
   readonly windowMs?: number;
@@ -54,7 +66,7 @@ export class ExtensionBody {
 
 /** `DELETE /api/workers/:lease`. */
 @ApiSchema({ name: 'WorkerWindowRelease', additionalProperties: false })
-export class ReleaseBody {
+export class ReleaseBody extends ProgressBody {
   @ApiPropertyOptional(LAST_TIMESTAMP)
   @IsWhole('lastTimestamp')
   readonly lastTimestamp?: number;

@@ -1,7 +1,7 @@
 import { Body, Controller, Delete, Get, HttpCode, Inject, Param, Post, Put, Res, UseGuards } from '@nestjs/common';
 import type { FastifyReply } from 'fastify';
 import { Clock, LeafError } from '@leaf-ids/core';
-import { WINDOW_MS, type WorkerWindow, type WorkerWindows } from '@leaf-ids/core/internal';
+import { WINDOW_MS, type WindowProgress, type WorkerWindow, type WorkerWindows } from '@leaf-ids/core/internal';
 import { Leaf, type SnowflakeService } from '@leaf-ids/id';
 import { BodyPipe } from '../http/responses/body.pipe';
 import { ApiBearerAuth, ApiJsonBody, ApiOperation, ApiParam, ApiResponse, ApiTags } from '../openapi/decorators';
@@ -57,9 +57,9 @@ export class WorkersController {
   @ApiProblems(LOST, 'LEAF_LEASE_NOT_FOUND', ...REGISTRY_PROBLEMS, ...CLOCK_PROBLEMS)
   async extend(
     @Param('lease') lease: string,
-    @Body(new BodyPipe(extension, {})) { windowMs = WINDOW_MS.default, workerId }: Bodies.ExtensionBody,
+    @Body(new BodyPipe(extension, {})) { windowMs = WINDOW_MS.default, workerId, ...rest }: Bodies.ExtensionBody,
   ): Promise<WindowAnswer> {
-    return this.answer(await this.windows.extend(known(lease), windowMs, workerId));
+    return this.answer(await this.windows.extend(leaseOf(lease), windowMs, workerId, progressOf(rest)));
   }
 
   @Delete(':lease')
@@ -75,9 +75,9 @@ export class WorkersController {
   @HttpCode(204)
   async release(
     @Param('lease') lease: string,
-    @Body(new BodyPipe(release, {})) { lastTimestamp }: Bodies.ReleaseBody,
+    @Body(new BodyPipe(release, {})) { lastTimestamp, ...rest }: Bodies.ReleaseBody,
   ): Promise<void> {
-    await this.windows.release(known(lease), lastTimestamp);
+    await this.windows.release(leaseOf(lease), lastTimestamp, progressOf(rest));
   }
 
   @Get()
@@ -108,7 +108,11 @@ export class WorkersController {
 }
 
 /** @throws LeafError `LEAF_LEASE_NOT_FOUND` */
-function known(lease: string): string {
+function leaseOf(lease: string): string {
   if (LEASE_PATTERN.test(lease)) return lease.toLowerCase();
   throw new LeafError('LEAF_LEASE_NOT_FOUND', 'The path contains no lease: 32 hexadecimal digits.');
+}
+
+function progressOf({ known, mark }: Partial<WindowProgress>): WindowProgress | undefined {
+  return known === undefined ? undefined : { known, mark };
 }

@@ -131,7 +131,7 @@ export class KeptWindow implements IssueWindow {
     const { clock, random, closing, newLease, requester } = this.context;
     for (let losses = 0; !closing.aborted;) {
       // A request under the lease may have been refused after one whose answer was lost.
-      const requests = (this.requests ??= new LeaseRequests(newLease(), requester, this.options, clock));
+      const requests = (this.requests ??= new LeaseRequests(newLease(), requester, this.options, random, clock));
       try {
         await this.acquire(requests);
         losses = 0;

@@ -1,4 +1,5 @@
-import { BitLayout, type BitLayoutOptions, type Clock } from '@leaf-ids/core';
+import { BitLayout, type BitLayoutOptions, type Clock, isLeafError, type RandomSource } from '@leaf-ids/core';
+import { MARKS, type WindowProgress } from '@leaf-ids/core/internal';
 import { asObject, wrong } from '../http/answers';
 import type { Requester } from '../http/requester';
 import { RequestPolicy } from '../servers/request-policy';
@@ -9,12 +10,15 @@ const PATH = '/api/workers';
 /** The requests under one lease. Each can be repeated: the server then returns the same window. */
 export class LeaseRequests {
   private readonly policy: RequestPolicy;
+  /** Undefined before the first answer, and once a server of an earlier version has refused it. */
+  private progress: WindowProgress | undefined;
 
   /** @param lease 32 hexadecimal digits, a secret */
   constructor(
     private readonly lease: string,
     private readonly requester: Pick<Requester, 'send'>,
     private readonly options: ResolvedWindow,
+    private readonly random: RandomSource,
     clock: Clock,
   ) {
     // One server while it responds: it registers the window again if the registry loses its history.
@@ -22,24 +26,44 @@ export class LeaseRequests {
   }
 
   /** @throws LeafError the refusal of the servers, or `LEAF_SERVERS_UNAVAILABLE`, as all of these methods */
-  acquire(): Promise<WindowAnswer> {
+  async acquire(): Promise<WindowAnswer> {
     const { lease, options } = this;
     const body = { lease, holder: options.holder, windowMs: options.windowMs };
-    return this.send('POST', PATH, body, (answer) => readWindow(answer, lease));
+    const window = await this.send('POST', PATH, body, (answer) => readWindow(answer, lease));
+    this.progress = { known: window.until };
+    return window;
   }
 
-  extend({ workerId, from }: WindowAnswer): Promise<WindowAnswer> {
+  async extend({ workerId, from }: WindowAnswer): Promise<WindowAnswer> {
     const { lease } = this;
-    return this.send('PUT', `${PATH}/${lease}`, { windowMs: this.options.windowMs, workerId }, (answer) => {
-      const window = readWindow(answer, lease);
-      if (window.workerId === workerId && window.from === from) return window;
+    if (this.progress !== undefined) {
+      const { known, mark = this.random(MARKS) } = this.progress;
+      this.progress = { known, mark };
+    }
+    const body = { windowMs: this.options.windowMs, workerId };
+    const window = await this.tell('PUT', `${PATH}/${lease}`, body, (answer) => {
+      const extended = readWindow(answer, lease);
+      if (extended.workerId === workerId && extended.from === from) return extended;
       throw wrong('it is not the window that was to be extended');
     });
+    this.progress &&= { known: window.until };
+    return window;
   }
 
   /** @param lastTimestamp Unix milliseconds of the newest ID; at most `from - 1` if there is none */
   release(lastTimestamp: number): Promise<void> {
-    return this.send('DELETE', `${PATH}/${this.lease}`, { lastTimestamp }, () => undefined);
+    return this.tell('DELETE', `${PATH}/${this.lease}`, { lastTimestamp }, () => undefined);
+  }
+
+  /** Sends the progress with `body`, which a server of an earlier version refuses. */
+  private async tell<T>(method: 'PUT' | 'DELETE', path: string, body: object, read: (body: unknown) => T): Promise<T> {
+    try {
+      return await this.send(method, path, { ...body, ...this.progress }, read);
+    } catch (error) {
+      if (this.progress === undefined || !isLeafError(error, 'LEAF_BODY_INVALID')) throw error;
+      this.progress = undefined;
+      return this.send(method, path, body, read);
+    }
   }
 
   private send<T>(

@@ -51,15 +51,42 @@ describe('WindowSnowflakes', () => {
   });
 
   it('extends when half of the window has passed, and names its worker', async () => {
-    await rig.open();
+    const { until: known } = (await rig.open()).ids.view();
     await rig.clock.advance(HALF - 1);
     expect(rig.asked).toEqual(['POST 1']);
     await rig.clock.advance(1);
     expect(rig.asked).toEqual(['POST 1', 'PUT 1']);
-    expect(rig.requests[1]?.body).toEqual({ windowMs: WINDOW_MS, workerId: 17 });
+    expect(rig.requests[1]?.body).toEqual({ windowMs: WINDOW_MS, workerId: 17, known, mark: expect.any(Number) });
     expect(rig.ids.view().until).toBe(rig.clock.now() + WINDOW_MS);
     await rig.clock.advance(10 * HALF);
     expect(rig.requests).toHaveLength(12);
+  });
+
+  it('tells the end that it knows, and marks each extension, but not each try of it, anew', async () => {
+    let draws = 0;
+    rig = new WindowRig(undefined, (range) => ++draws % range);
+    const { until } = (await rig.open()).ids.view();
+    rig.failure = WindowRig.outage();
+    await rig.clock.advance(HALF + 3000);
+    rig.failure = undefined;
+    await rig.clock.advance(20 * HALF);
+    const progress = rig.requests.slice(1).map(({ body }) => body as { known: number; mark: number });
+    const tries = progress.filter(({ known }) => known === until);
+    expect(tries.length).toBeGreaterThan(1);
+    expect(new Set(tries.map(({ mark }) => mark)).size).toBe(1);
+    expect(new Set(progress.map(({ mark }) => mark)).size).toBeGreaterThan(1);
+    expect(new Set(progress.map(({ known }) => known)).size).toBe(progress.length - tries.length + 1);
+  });
+
+  it('tells nothing to servers of an earlier version, which refuse it', async () => {
+    await rig.open();
+    rig.failure = new LeafError('LEAF_BODY_INVALID', '"known" is an unknown property.');
+    await rig.clock.advance(HALF);
+    rig.failure = undefined;
+    await rig.clock.advance(2000);
+    expect(rig.requests.at(-1)?.body).toEqual({ windowMs: WINDOW_MS, workerId: 17 });
+    expect(issued().workerId).toBe(17);
+    expect(rig.log).toEqual(['acquired 17', expect.stringMatching(/^failed: /)]);
   });
 
   it('issues up to the end of the window and no further while no server answers, then continues', async () => {
@@ -182,7 +209,7 @@ describe('WindowSnowflakes', () => {
     await expect(rig.ids.take(1)).rejects.toMatchObject({ code: 'LEAF_LAYOUT_MISMATCH' });
     await rig.close();
     expect(rig.asked).toEqual(['POST 1', 'PUT 1', 'DELETE 1']);
-    expect(rig.requests.at(-1)?.body).toEqual({ lastTimestamp: timestamp });
+    expect(rig.requests.at(-1)?.body).toMatchObject({ lastTimestamp: timestamp });
   });
 
   it('refuses another layout than that of its options', async () => {
@@ -236,7 +263,7 @@ describe('WindowSnowflakes', () => {
       await rig.clock.advance(HALF + 25);
       await rig.close();
       expect(rig.asked).toEqual(['POST 1', 'PUT 1', 'POST 2', 'DELETE 2']);
-      expect(lastRequest()?.body).toEqual({ lastTimestamp: rig.from - 1 });
+      expect(lastRequest()?.body).toMatchObject({ lastTimestamp: rig.from - 1 });
     });
 
     it('releases what a request without an answer may have given', async () => {

@@ -65,16 +65,18 @@ export class WorkerClaim {
    * Records `ceiling` in the registry, or in the worker file while the registry is unreachable. After a rejection other
    * than `LEAF_LEASE_LOST`, the claim is unchanged and the outcome of the write may be unknown.
    *
-   * @returns false if the registry has lost its history and this server must acquire another worker
+   * @param admits whether the ceiling in the registry may be replaced; any by default
+   * @returns false if the registry has lost its history and this server must acquire another worker, or the recorded
+   *   ceiling may not be replaced
    * @throws LeafError `LEAF_LEASE_LOST`, `LEAF_LAYOUT_MISMATCH`, `LEAF_REGISTRY_MISMATCH` (final);
    *   `LEAF_REGISTRY_UNREACHABLE`
    */
-  async extend(ceiling: number): Promise<boolean> {
+  async extend(ceiling: number, admits: (recorded: number) => boolean = () => true): Promise<boolean> {
     const { file, store, clock } = this.context;
     // R9: lower it in memory first: the record may be lowered even if the reply is lost.
     this.ceiling = Math.min(this.ceiling, ceiling);
     try {
-      if (!(await this.record(ceiling))) {
+      if (!(await this.record(ceiling, admits))) {
         this.holder.disproved = true;
         await file?.write(this.fileRecord('lost')).catch(() => undefined);
         return false;
@@ -152,14 +154,14 @@ export class WorkerClaim {
     await this.context.file?.write(this.fileRecord('held'));
   }
 
-  private async record(ceiling: number): Promise<boolean> {
+  private async record(ceiling: number, admits: (recorded: number) => boolean): Promise<boolean> {
     for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
       // R6: read before the write, so that a history that is adopted contains the written record.
       const open = this.stored === undefined || this.holder.shared ? undefined : await this.openRegistry();
       // R5: the history that was lost may have contained another holder.
       if (open !== undefined && !this.isOf(open.document) && !this.mayRegister()) this.stored = undefined;
       const stored = this.stored ?? (await this.recover(ceiling));
-      if (stored === undefined) return false;
+      if (stored === undefined || !admits(stored.record.ceiling)) return false;
       this.stored = await this.replace(stored, this.holder.record(Math.max(ceiling, this.least)));
       if (this.stored === undefined) continue;
       this.confirm(this.stored);

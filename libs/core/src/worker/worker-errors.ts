@@ -95,6 +95,14 @@ export function windowLost(lease: string, workerId: number): LeafError {
   );
 }
 
+export function windowCopied(lease: string, workerId: number): LeafError {
+  return new LeafError(
+    'LEAF_LEASE_LOST',
+    `The window of worker ${workerId} under the lease ${hidden(lease)} was extended by another process with the same lease: one is a copy of the other, as a cloned virtual machine has it, and the IDs of both since the copy may be equal. Issue no more IDs with this worker ID, and acquire another one with a new lease.`,
+    { status: 409 },
+  );
+}
+
 export function leaseBusy(lease: string): LeafError {
   return new LeafError(
     'LEAF_NOT_READY',

@@ -128,6 +128,42 @@ describe('WorkerWindows', () => {
     expect(await first.windows.list()).toHaveLength(1);
   });
 
+  it('extends the window of one of two copies of a process, at whichever server', async () => {
+    const { window } = await first.windows.issue(LEASE, 'billing', MINUTE);
+    const second = server(2);
+    await clock.advance(30_000);
+    const original = { known: window.until, mark: 17 };
+    const longer = await first.windows.extend(LEASE, MINUTE, undefined, original);
+    expect(longer.until % 1000).toBe(17);
+    expect(longer.until - clock.now() - MINUTE).toBeLessThan(1000);
+    for (const { windows } of [first, second]) {
+      const extending = windows.extend(LEASE, HOUR, window.workerId, { known: window.until, mark: 18 });
+      await expect(extending).rejects.toMatchObject({ code: 'LEAF_LEASE_LOST', status: 409 });
+    }
+    // Without the timestamps that the other one may use.
+    const next = { known: longer.until, mark: 3 };
+    expect(await second.windows.extend(LEASE, MINUTE, undefined, next)).toMatchObject({ from: window.from });
+  });
+
+  it('recognizes an extension whose answer was lost, and extends from the time of the next try', async () => {
+    const { window } = await first.windows.issue(LEASE, 'billing', MINUTE);
+    const progress = { known: window.until, mark: 999 };
+    await first.windows.extend(LEASE, MINUTE, undefined, progress);
+    await clock.advance(50_000);
+    for (const { windows } of [server(2), first, server(3)]) {
+      const { until } = await windows.extend(LEASE, MINUTE, undefined, progress);
+      expect(until).toBeGreaterThanOrEqual(clock.now() + MINUTE);
+      await clock.advance(2000);
+    }
+  });
+
+  it('keeps the window reserved when a copy of its holder releases it', async () => {
+    const { window } = await first.windows.issue(LEASE, 'billing', MINUTE);
+    const { until } = await first.windows.extend(LEASE, HOUR, undefined, { known: window.until, mark: 1 });
+    await first.windows.release(LEASE, clock.now(), { known: window.until, mark: 2 });
+    expect(recordOf(window.workerId)).toMatchObject({ free: true, ceiling: until });
+  });
+
   it('refuses a newest timestamp after the end of the window', async () => {
     const { window } = await first.windows.issue(LEASE, 'billing', MINUTE);
     await expect(first.windows.release(LEASE, window.until + 1)).rejects.toMatchObject({ code: 'LEAF_BODY_INVALID' });

@@ -7,6 +7,7 @@ import {
   leaseBusy,
   timestampBeyond,
   unlessLost,
+  windowCopied,
   windowLost,
   windowNotFound,
   windowsUsedUp,
@@ -36,6 +37,23 @@ export interface WorkerWindow extends WindowRecord {
   readonly workerId: number;
   /** Unix milliseconds: the last timestamp that the caller may use. */
   readonly until: number;
+}
+
+/** Values of {@link WindowProgress.mark}. */
+export const MARKS = 1000;
+
+/**
+ * What a caller knows of its window. A copy of its process, as a cloned virtual machine has it, knows the same lease, but
+ * not the end of what the other one has extended since: only one of them is extended again.
+ */
+export interface WindowProgress {
+  /** `until` of the newest answer that the caller has. */
+  readonly known: number;
+  /**
+   * The end of the window in thousandths of a second, random for each extension, and the same for each try of it: so an
+   * extension whose answer was lost is recognized. Undefined: no extension was tried since.
+   */
+  readonly mark?: number | undefined;
 }
 
 interface Holding {
@@ -105,12 +123,13 @@ export class WorkerWindows {
    * Raises `until` to `windowMs` from now, or leaves it where it is later.
    *
    * @param workerId the worker ID of the window; without it, all records are read
+   * @param progress without it, copies of the caller are not noticed
    * @throws LeafError `LEAF_LEASE_NOT_FOUND`, `LEAF_LEASE_LOST`, `LEAF_REGISTRY_UNREACHABLE`
    */
-  extend(lease: string, windowMs: number, workerId?: number): Promise<WorkerWindow> {
+  extend(lease: string, windowMs: number, workerId?: number, progress?: WindowProgress): Promise<WorkerWindow> {
     return this.inTurn(lease, async () => {
-      const known = await this.find(lease, workerId);
-      if (known !== undefined) return this.raise(known, windowMs);
+      const found = await this.find(lease, workerId);
+      if (found !== undefined) return this.raise(found, windowMs, progress);
       await this.registry.assertSettled();
       throw windowNotFound(lease);
     });
@@ -120,10 +139,11 @@ export class WorkerWindows {
    * Releases the worker ID of a window; does nothing if the lease has none. The next holder issues only above
    * `lastTimestamp`.
    *
-   * @param lastTimestamp Unix milliseconds of the newest ID; undefined: any timestamp up to `until` may be used
+   * @param lastTimestamp Unix milliseconds of the newest ID; undefined, or a copy of the caller has extended the window:
+   *   any timestamp up to `until` may be used
    * @throws LeafError `LEAF_BODY_INVALID` for a timestamp after `until`, `LEAF_REGISTRY_UNREACHABLE`
    */
-  release(lease: string, lastTimestamp?: number): Promise<void> {
+  release(lease: string, lastTimestamp?: number, progress?: WindowProgress): Promise<void> {
     return this.inTurn(lease, async () => {
       const held = this.held.get(lease);
       if (held !== undefined && (await this.lossCheck())(held.claim)) await this.register(lease, held);
@@ -135,7 +155,7 @@ export class WorkerWindows {
           return;
         }
         const latest = Math.max(...found.map(({ until }) => until));
-        const newest = lastTimestamp ?? latest;
+        const newest = isOwn(latest, progress) ? (lastTimestamp ?? latest) : latest;
         if (newest > latest) throw timestampBeyond(newest, latest);
         for (const { stored, from, until } of found) {
           await this.registry.withdraw(stored, Math.min(until, Math.max(from - 1, newest)));
@@ -200,8 +220,11 @@ export class WorkerWindows {
   }
 
   /** @returns whether the window was recorded; if not, the caller may still use it to its end */
-  private async record({ holder, claim }: Holding, until: number): Promise<boolean> {
-    if ((await claim.extend(until).catch(unlessLost)) === true) return true;
+  private async record({ holder, claim }: Holding, until: number, progress?: WindowProgress): Promise<boolean> {
+    const seen = { ceiling: -1 };
+    const admits = (recorded: number): boolean => isOwn((seen.ceiling = recorded), progress);
+    if ((await claim.extend(until, admits).catch(unlessLost)) === true) return true;
+    if (!isOwn(seen.ceiling, progress)) throw windowCopied(holder.lease, claim.workerId);
     const history = await this.registry.history();
     // The history was lost, and another holder was faster or the window is about to end.
     if (!claim.isOf(history) || isYoung(history)) await this.registry.reserve(claim.workerId, claim.ceiling, holder);
@@ -263,9 +286,10 @@ export class WorkerWindows {
     return undefined;
   }
 
-  private async raise(held: Holding, windowMs: number): Promise<WorkerWindow> {
+  private async raise(held: Holding, windowMs: number, progress?: WindowProgress): Promise<WorkerWindow> {
     const { holder, claim } = held;
-    if (await this.record(held, Math.max(claim.ceiling, this.clock.now() + windowMs))) {
+    const until = marked(this.clock.now() + windowMs, progress?.mark);
+    if (await this.record(held, Math.max(claim.ceiling, until), progress)) {
       return this.windowWith(holder, claim);
     }
     const records = (await this.registry.records()).filter(({ record }) => windowOf(record)?.lease === holder.lease);
@@ -310,6 +334,16 @@ export class WorkerWindows {
       if (this.turns.get(lease) === turn) this.turns.delete(lease);
     }
   }
+}
+
+/** The first time from `until` on that has the mark. */
+function marked(until: number, mark = until): number {
+  return until + ((((mark - until) % MARKS) + MARKS) % MARKS);
+}
+
+/** Whether the caller itself has extended its window to `until`: it knows of it, or its answer was lost. */
+function isOwn(until: number, progress: WindowProgress | undefined): boolean {
+  return progress === undefined || until <= progress.known || until % MARKS === progress.mark;
 }
 
 /** Whether holders may still register again (R5). */
