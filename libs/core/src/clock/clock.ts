@@ -13,9 +13,6 @@ export interface Interval {
  * oversleep by hours.
  */
 export abstract class Clock {
-  /** What an abort of each signal ends. */
-  private readonly sleepersBySignal = new WeakMap<AbortSignal, Set<() => void>>();
-
   /** Wall clock in whole Unix milliseconds. */
   abstract now(): number;
 
@@ -49,29 +46,49 @@ export abstract class Clock {
         resolve();
         return;
       }
-      const sleepers = signal && this.sleepersOf(signal);
+      let leave = (): void => undefined;
       const wake = (): void => {
         cancel();
-        sleepers?.delete(wake);
+        leave();
         resolve();
       };
       const cancel = this.after(ms, wake);
-      sleepers?.add(wake);
+      if (signal !== undefined) leave = joinSleepers(signal, wake);
     });
   }
 
   /** Blocks the calling thread for at most `ms` milliseconds (0 to 1) without using the CPU. */
   abstract pause(ms: number): void;
+}
 
-  /** A signal has one listener for all sleepers: to remove one of many takes a time in proportion to their number. */
-  private sleepersOf(signal: AbortSignal): Set<() => void> {
-    let sleepers = this.sleepersBySignal.get(signal);
-    if (sleepers === undefined) {
-      const added = new Set<() => void>();
-      this.sleepersBySignal.set(signal, added);
-      signal.addEventListener('abort', () => added.forEach((wake) => wake()), { once: true });
-      sleepers = added;
-    }
-    return sleepers;
+interface Sleepers {
+  readonly all: Set<() => void>;
+  readonly wakeAll: () => void;
+}
+
+const sleepersBySignal = new WeakMap<AbortSignal, Sleepers>();
+
+/**
+ * Calls `wake` when the signal aborts. A signal has one listener for all sleepers: to remove one of many takes a time in
+ * proportion to their number. It has none without sleepers: Node.js keeps a signal of `AbortSignal.any` in memory as long
+ * as it has a listener.
+ *
+ * @returns undoes this
+ */
+function joinSleepers(signal: AbortSignal, wake: () => void): () => void {
+  let sleepers = sleepersBySignal.get(signal);
+  if (sleepers === undefined) {
+    const all = new Set<() => void>();
+    sleepers = { all, wakeAll: () => all.forEach((each) => each()) };
+    sleepersBySignal.set(signal, sleepers);
+    signal.addEventListener('abort', sleepers.wakeAll);
   }
+  const { all, wakeAll } = sleepers;
+  all.add(wake);
+  return () => {
+    all.delete(wake);
+    if (all.size > 0) return;
+    sleepersBySignal.delete(signal);
+    signal.removeEventListener('abort', wakeAll);
+  };
 }

@@ -42,6 +42,19 @@ describe('FakeClock', () => {
     alarm.abort();
     await Promise.all(others);
     expect(clock.sleeping).toBe(0);
+    expect(getEventListeners(alarm.signal, 'abort')).toEqual([]);
+  });
+
+  it('removes its listener when the last sleep ends, and adds it again', async () => {
+    const alarm = new AbortController();
+    const clock = new FakeClock();
+    for (const count of [2, 1]) {
+      const sleeps = Array.from({ length: count }, () => clock.sleep(10, alarm.signal));
+      expect(getEventListeners(alarm.signal, 'abort')).toHaveLength(1);
+      await clock.advance(10);
+      await Promise.all(sleeps);
+      expect(getEventListeners(alarm.signal, 'abort')).toEqual([]);
+    }
   });
 
   it('ends sleeps in order of their due times', async () => {
