@@ -85,6 +85,32 @@ describe('SegmentIdGenerator, looking tags up', () => {
     expect(await generator.next(TAG)).toBeGreaterThan(1n);
   });
 
+  it('looks the tags of a database up while another one does not answer', async () => {
+    const rig = new SegmentRig();
+    const generator = rig.generator();
+    const find = rig.store.findTag.bind(rig.store);
+    const isLost = (tag: string): boolean => tag.startsWith('lost');
+    jest.spyOn(rig.store, 'databaseOf').mockImplementation((tag) => (isLost(tag) ? 'a' : 'b'));
+    const spy = jest.spyOn(rig.store, 'findTag');
+    spy.mockImplementation((tag) => (isLost(tag) ? new Promise(() => undefined) : find(tag)));
+    const lost = Array.from({ length: 5 }, (_, index) => watch(generator.next(`lost-${index}`)));
+    await rig.settle();
+    expect(await generator.next(TAG)).toBe(1n);
+    await rig.clock.advance(rig.options.waitMs);
+    expect(lost.map((call) => call.code)).toEqual(Array(5).fill('LEAF_SEGMENT_UNAVAILABLE'));
+  });
+
+  it('goes on after a store that has thrown in place of a rejection', async () => {
+    const rig = new SegmentRig();
+    const generator = rig.generator();
+    const spy = jest.spyOn(rig.store, 'findTag').mockImplementation(() => {
+      throw new Error('thrown');
+    });
+    for (let index = 0; index < 4; index++) await expect(generator.next(`none-${index}`)).rejects.toThrow('thrown');
+    spy.mockRestore();
+    expect(await generator.next(TAG)).toBe(1n);
+  });
+
   it('counts the second from the answer', async () => {
     const rig = new SegmentRig();
     const generator = rig.generator();

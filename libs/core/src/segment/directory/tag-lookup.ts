@@ -8,9 +8,9 @@ import { segmentUnavailable } from '../tags/tag-refusals';
 const NOT_FOUND_MS = 1000;
 /** Maximum number of cached tags; the oldest is dropped first. */
 const NOT_FOUND_KEPT = 10_000;
-/** Queries at the same time: on a slow database they leave connections to the tags that are known. */
+/** Queries to a database at the same time: on a slow one they leave connections to the tags that are known. */
 const MAX_QUERIES = 4;
-/** Tags that may wait for their query; further ones are refused. */
+/** Tags of a database that may wait for their query; further ones are refused. */
 const MAX_WAITING = 10_000;
 
 /** Negative cache: tags that the store did not have. Repeated calls for them do not reach the store. */
@@ -38,7 +38,8 @@ class UnknownTags {
 export class TagLookup {
   private readonly running = new Map<string, Promise<TagEntry | undefined>>();
   private readonly unknown: UnknownTags;
-  private readonly queries: Semaphore;
+  /** Keyed by database: one that does not answer must not hold the lookups of the others. */
+  private readonly queries = new Map<string, Semaphore>();
 
   constructor(
     private readonly store: SegmentStore,
@@ -46,7 +47,6 @@ export class TagLookup {
     private readonly waitMs: number,
   ) {
     this.unknown = new UnknownTags(clock);
-    this.queries = new Semaphore(MAX_QUERIES, clock, MAX_WAITING);
   }
 
   /** @throws LeafError `LEAF_STORE_UNAVAILABLE`, or `LEAF_SEGMENT_UNAVAILABLE` past the wait limit */
@@ -64,12 +64,31 @@ export class TagLookup {
     // After the calls of this turn: a burst of them must not use up the time of the store.
     await Promise.resolve();
     const deadline = this.clock.monotonic() + this.waitMs;
-    if (!(await this.queries.enter(deadline))) throw segmentUnavailable(tag, this.waitMs, undefined);
-    const answer = this.store.findTag(tag).finally(() => this.queries.leave());
+    const queries = this.queriesOf(tag);
+    if (!(await queries.enter(deadline))) throw segmentUnavailable(tag, this.waitMs, undefined);
+    const answer = this.query(tag, queries);
     if (!(await withinDeadline(answer, deadline, this.clock))) throw segmentUnavailable(tag, this.waitMs, undefined);
     const found = await answer;
     if (found === undefined) this.unknown.add(tag);
     return found;
+  }
+
+  private async query(tag: string, queries: Semaphore): Promise<TagEntry | undefined> {
+    try {
+      return await this.store.findTag(tag);
+    } finally {
+      queries.leave();
+    }
+  }
+
+  private queriesOf(tag: string): Semaphore {
+    const database = this.store.databaseOf(tag);
+    let queries = this.queries.get(database);
+    if (queries === undefined) {
+      queries = new Semaphore(MAX_QUERIES, this.clock, MAX_WAITING);
+      this.queries.set(database, queries);
+    }
+    return queries;
   }
 }
 
