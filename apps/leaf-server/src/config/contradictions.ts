@@ -29,7 +29,9 @@ function modeFaults(values: Resolved): string[] {
     : ['LEAF_SEGMENT_ENABLED and LEAF_SNOWFLAKE_ENABLED are both false: switch at least one on'];
 }
 
-function leaseTtlFaults({ LEAF_SNOWFLAKE_REGISTRY: registry, LEAF_SNOWFLAKE_LEASE_TTL_MS: ttlMs }: Resolved): string[] {
+function leaseTtlFaults(values: Resolved): string[] {
+  if (!values.LEAF_SNOWFLAKE_ENABLED) return [];
+  const { LEAF_SNOWFLAKE_REGISTRY: registry, LEAF_SNOWFLAKE_LEASE_TTL_MS: ttlMs } = values;
   const [low, high] = policyOf(registry) === 'pool' ? [10_000, 86_400_000] : [1000, 3_600_000];
   if (ttlMs >= low && ttlMs <= high) return [];
   return [`LEAF_SNOWFLAKE_LEASE_TTL_MS must be from ${low} to ${high} with the registry ${registry}, not ${ttlMs}`];

@@ -42,10 +42,22 @@ describe('the settings of the registry', () => {
     [KUBERNETES, 20_000, 86_400_000],
     [{ ...MYSQL, LEAF_SNOWFLAKE_REPORT_MS: '100' }, 5100, 3_600_000],
     [{ LEAF_SNOWFLAKE_REGISTRY: 'local', LEAF_SNOWFLAKE_REPORT_MS: '100' }, 1000, 3_600_000],
-  ])('bound the lease TTL, here by its earlier name, as the registry needs: %j', (env, low, high) => {
-    const withTtl = (ttl: number): unknown => snowflakeOf({ ...env, LEAF_SNOWFLAKE_HORIZON_MS: String(ttl) });
+  ])('bound the lease TTL as the registry needs: %j', (env, low, high) => {
+    const withTtl = (ttl: number): unknown => snowflakeOf({ ...env, LEAF_SNOWFLAKE_LEASE_TTL_MS: String(ttl) });
     for (const leaseTtlMs of [low, high]) expect(withTtl(leaseTtlMs)).toMatchObject({ leaseTtlMs });
     for (const beyond of [low - 1, high + 1]) expect(() => withTtl(beyond)).toThrow(/_LEASE_TTL_MS .*must be/);
+  });
+
+  it('have the lease TTL also by its earlier name, which has no effect on a pool, as before', () => {
+    const earlier = { LEAF_SNOWFLAKE_HORIZON_MS: '20000' };
+    expect(snowflakeOf({ ...MYSQL, ...earlier })).toMatchObject({ leaseTtlMs: 20_000 });
+    expect(snowflakeOf({ ...ETCD, ...earlier })).toMatchObject({ leaseTtlMs: 3_600_000 });
+    expect(snowflakeOf({ ...KUBERNETES, LEAF_SNOWFLAKE_HORIZON_MS: '1000' })).toMatchObject({ leaseTtlMs: 60_000 });
+    expect(loadConfig({ ...ETCD, ...earlier }).warnings.join()).toContain(
+      'HORIZON_MS has no effect with the registry etcd',
+    );
+    const off = { ...MYSQL, LEAF_SNOWFLAKE_ENABLED: 'false', LEAF_SNOWFLAKE_LEASE_TTL_MS: '7200000' };
+    expect(snowflakeOf(off)).toBeUndefined();
   });
 
   it.each([

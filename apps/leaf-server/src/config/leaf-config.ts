@@ -155,10 +155,12 @@ export function loadConfig(
     }
   }
   refuse(faults, notices);
-  const values = withDerivedDefaults(given, env, terminal, addresses);
+  const derived = withDerivedDefaults(given, env, terminal, addresses);
+  const unused = unusedHorizon(derived, environment);
+  const values = unused.length === 0 ? derived : withDerivedDefaults(withoutLeaseTtl(given), env, terminal, addresses);
   const ids = idsOf(values);
   refuse([...contradictions(values, env), ...optionFaults(ids)], notices);
-  const warnings = [...notices, ...unreachableHost(values, env), ...unknownVariables(env)];
+  const warnings = [...notices, ...unused, ...unreachableHost(values, env), ...unknownVariables(env)];
   return { ...resolveConfig(values, warnings), ids, files };
 }
 
@@ -195,6 +197,19 @@ function withCurrentNames(environment: NodeJS.ProcessEnv): {
   const notices =
     renamed.length === 0 ? [] : [`Use the new names of settings: ${renamed.join(', ')}. The earlier ones still work.`];
   return { current: Object.fromEntries(current), conflicts, notices };
+}
+
+/** With a pool, the earlier name had no effect. If it had one now, its short time would end the IDs early in an outage. */
+function unusedHorizon({ LEAF_SNOWFLAKE_REGISTRY: registry }: Resolved, environment: NodeJS.ProcessEnv): string[] {
+  const { LEAF_SNOWFLAKE_HORIZON_MS: earlier, LEAF_SNOWFLAKE_LEASE_TTL_MS: current } = environment;
+  if (!earlier || current || policyOf(registry) !== 'pool') return [];
+  return [
+    `LEAF_SNOWFLAKE_HORIZON_MS has no effect with the registry ${registry}, as before: remove it. LEAF_SNOWFLAKE_LEASE_TTL_MS sets the lease TTL.`,
+  ];
+}
+
+function withoutLeaseTtl({ LEAF_SNOWFLAKE_LEASE_TTL_MS: _, ...others }: Record<string, unknown>): Partial<Resolved> {
+  return others;
 }
 
 function resolveConfig(values: Resolved, warnings: string[]): Omit<LeafConfig, 'ids' | 'files'> {
