@@ -60,9 +60,9 @@ export class SegmentIdGenerator extends KnownTags {
     private readonly events: SegmentEvents,
   ) {
     super(clock);
-    this.lookup = new TagLookup(store, clock, options.waitMs);
     this.dropped = new DroppedTags(store);
     const { totals, closing, used } = this;
+    this.lookup = new TagLookup(store, clock, options.waitMs, closing.signal);
     // Each failing tag listens to this signal during its back-off.
     setMaxListeners(0, closing.signal);
     const { onLoadFailed } = events;

@@ -111,6 +111,19 @@ describe('SegmentIdGenerator, looking tags up', () => {
     expect(await generator.next(TAG)).toBe(1n);
   });
 
+  it('begins no lookup once closed', async () => {
+    const rig = new SegmentRig();
+    const generator = rig.generator();
+    rig.store.hold();
+    const calls = Array.from({ length: 6 }, (_, index) => watch(generator.next(`none-${index}`)));
+    await rig.settle();
+    await generator.close();
+    rig.store.release();
+    await rig.settle();
+    expect(rig.store.count('findTag')).toBe(4);
+    expect(calls.map((call) => call.code)).toEqual(Array(6).fill('LEAF_NOT_READY'));
+  });
+
   it('counts the second from the answer', async () => {
     const rig = new SegmentRig();
     const generator = rig.generator();

@@ -2,7 +2,7 @@ import type { Clock } from '../../clock/clock';
 import { withinDeadline } from '../../util/deadline';
 import { Semaphore } from '../../util/semaphore';
 import type { SegmentStore, TagEntry } from '../tags/segment-store';
-import { segmentUnavailable } from '../tags/tag-refusals';
+import { segmentUnavailable, stopping } from '../tags/tag-refusals';
 
 /** How long a missing tag is cached, in milliseconds. */
 const NOT_FOUND_MS = 1000;
@@ -45,11 +45,15 @@ export class TagLookup {
     private readonly store: SegmentStore,
     private readonly clock: Clock,
     private readonly waitMs: number,
+    private readonly closing: AbortSignal,
   ) {
     this.unknown = new UnknownTags(clock);
   }
 
-  /** @throws LeafError `LEAF_STORE_UNAVAILABLE`, or `LEAF_SEGMENT_UNAVAILABLE` past the wait limit */
+  /**
+   * @throws LeafError `LEAF_STORE_UNAVAILABLE`; `LEAF_SEGMENT_UNAVAILABLE` past the wait limit; `LEAF_NOT_READY` if its
+   *   turn comes after the end
+   */
   find(tag: string): Promise<TagEntry | undefined> {
     let running = this.running.get(tag);
     if (running === undefined) {
@@ -75,6 +79,8 @@ export class TagLookup {
 
   private async query(tag: string, queries: Semaphore): Promise<TagEntry | undefined> {
     try {
+      // The database may be closed.
+      if (this.closing.aborted) throw stopping();
       return await this.store.findTag(tag);
     } finally {
       queries.leave();
