@@ -106,7 +106,9 @@ export class ThreeDatabasesRig {
   readonly generatorOf = ({ segments }: ShardedDatabases): SegmentIdGenerator => {
     const ignore = (): void => undefined;
     const events = { onLoadFailed: ignore, onRefreshFailed: ignore };
-    const generator = new SegmentIdGenerator(segments, clock, systemRandom, DEFAULT_SEGMENT_OPTIONS, events);
+    // A machine that stands still for a moment is no outage.
+    const options = { ...DEFAULT_SEGMENT_OPTIONS, waitMs: PATIENT.queryMs };
+    const generator = new SegmentIdGenerator(segments, clock, systemRandom, options, events);
     this.opened.push(() => generator.close().catch(ignore));
     return generator;
   };
