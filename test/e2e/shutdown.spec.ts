@@ -14,6 +14,8 @@ const ENDLESS = { LEAF_SHUTDOWN_DRAIN_MS: '600000' };
 /** A machine that stands still for a moment must not sleep through it. */
 const DRAIN_MS = 6000;
 const DRAIN = { LEAF_SHUTDOWN_DRAIN_MS: String(DRAIN_MS) };
+/** The next start has to come to its ports meanwhile, on a machine where others start, too. */
+const LONG_DRAIN = { LEAF_SHUTDOWN_DRAIN_MS: '20000' };
 
 const servers = new BuiltServers();
 
@@ -111,11 +113,11 @@ describe('SIGTERM', () => {
 
   it.each(['1', '2'])('lets a start of %s processes wait for the port until the drain is over', async (processes) => {
     const directory = await servers.makeDirectory();
-    const server = await servers.start(directory, { ...DRAIN, LEAF_PROCESSES: processes });
+    const server = await servers.start(directory, { ...LONG_DRAIN, LEAF_PROCESSES: processes });
     const { port } = server;
     server.signal('SIGTERM');
     await drained(port);
-    const next = servers.spawn(directory, { LEAF_PORT: String(port), LEAF_PROCESSES: processes });
+    const next = servers.spawn(directory, { ...LONG_DRAIN, LEAF_PORT: String(port), LEAF_PROCESSES: processes });
     await until('the next start', () => next.stdout.includes('Waiting for the earlier server on this port to stop.'));
     expect(await server.exit()).toEqual({ code: 0, signal: null });
     expect(await next.listening()).toBe(port);
