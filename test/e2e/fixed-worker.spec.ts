@@ -10,8 +10,9 @@ import { TcpProxy } from '../support/http/tcp-proxy';
 import { until } from '../support/until';
 
 const GET = '/api/snowflake/get/order';
-/** Long enough to examine a server that waits for this time. */
 const LEASE_TTL_MS = 8000;
+/** Longer than a start takes beside a fleet of others, so that a server that waits for this time can be examined. */
+const LONG_TTL_MS = 24_000;
 
 const servers = new BuiltServers();
 let mariadb: MariadbServer;
@@ -51,10 +52,11 @@ async function refusal({ port }: BuiltServer): Promise<string> {
 
 it('a server that was killed has its worker again once its reserved time has passed, and serves segments before', async () => {
   const directory = await servers.makeDirectory();
-  const first = await servers.start(directory, env);
+  const long = { ...env, LEAF_SNOWFLAKE_LEASE_TTL_MS: String(LONG_TTL_MS) };
+  const first = await servers.start(directory, long);
   const before = await issue(first);
   await first.kill();
-  const again = await servers.start(directory, env);
+  const again = await servers.start(directory, long);
   expect(await refusal(again)).toBe('LEAF_NOT_READY');
   expect(again.stdout).toContain('worker ID not held yet');
   expect(await text(again.port, '/api/segment/get/leaf-segment-test')).toMatch(/^\d+$/);
