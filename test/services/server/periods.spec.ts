@@ -105,9 +105,10 @@ describe.each<[string, () => Promise<PrivateServer>]>([
       process.stdout.write(
         `${expect.getState().currentTestName}: ${period}: ${numbers.length} numbers, ${missing} missing\n`,
       );
-      // The IDs that one server had buffered when the other allocated above them: two segments at most.
+      // Of the server that stops first its two segments, when the other one has allocated above them; of that one then
+      // the rest of a segment below them.
       expect(missing).toBeGreaterThanOrEqual(0);
-      expect(missing).toBeLessThanOrEqual(2 * STEP);
+      expect(missing).toBeLessThanOrEqual(3 * STEP);
     }
   });
 });
