@@ -30,7 +30,7 @@ export class Books {
 
 /** The page of one caller. */
 export class Recorder {
-  /** When IDs last came, in milliseconds since the run began. */
+  /** The latest question that IDs came for, in milliseconds since the run began. */
   lastAnswerAt = 0;
   private readonly index: number;
   private readonly slots: Slots;
@@ -59,7 +59,8 @@ export class Recorder {
     const at = this.now();
     for (const { from, to } of ranges) this.books.history.add(space, { from, to, caller: this.index, at });
     if (!isPassing(tag)) this.slots.add(startedAt, true);
-    this.lastAnswerAt = startedAt;
+    // A client asks several questions at once: an earlier one may be answered after a later one.
+    this.lastAnswerAt = Math.max(this.lastAnswerAt, startedAt);
   }
 
   /** @param tag the one that was asked for; undefined in snowflake mode */
