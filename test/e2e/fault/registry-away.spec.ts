@@ -86,6 +86,8 @@ it.each([
       const leftAt = Date.now();
       await until('refusals', () => load.refusals.has('LEAF_LEASE_EXPIRED'), 2 * TTL_MS + BACK_LIMIT_MS);
       const refusedAt = Date.now();
+      // What was issued before may be on its way to others.
+      await until('a refusal of each caller', () => load.everyCallerWasRefused);
       const served = load.count;
       const { timestamp: last, workerId } = defaultLayout().decompose(load.bounds.highest);
       await new Promise((resolve) => setTimeout(resolve, Math.max(0, AWAY_MS - (Date.now() - leftAt))));

@@ -20,12 +20,19 @@ export class SnowflakeLoad {
   /** Errors of the connections that broke before the end. */
   readonly breaks: unknown[] = [];
 
+  /** The callers that were refused at least once. */
+  private readonly refused = new Set<IssuedIds>();
   private readonly issued = Array.from({ length: CALLERS }, () => new IssuedIds());
   private readonly callers: Promise<void>[];
   private ending = false;
 
   constructor(private readonly port: number) {
     this.callers = this.issued.map((ids, index) => this.run(ids, PATHS[index % PATHS.length]!));
+  }
+
+  /** Each caller waits for an answer before it asks again: nothing that was issued before its refusal is to come. */
+  get everyCallerWasRefused(): boolean {
+    return this.refused.size === CALLERS;
   }
 
   get ranges(): IdRange[] {
@@ -62,6 +69,7 @@ export class SnowflakeLoad {
       while (!this.ending) {
         const count = await ids.book(() => this.ask(path, agent));
         this.count += count;
+        if (count === 0) this.refused.add(ids);
       }
     } catch (error) {
       if ((error as { code?: unknown }).code === undefined) throw error;
