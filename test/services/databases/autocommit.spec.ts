@@ -35,8 +35,7 @@ describe('a server whose sessions begin with autocommit off', () => {
   it.each(['from the start', 'since a moment ago'])('gives every ID once: %s', async (since) => {
     const cut = async (): Promise<void> => {
       await mariadb.query('SET GLOBAL autocommit = 0');
-      const own = await mariadb.query("SELECT id FROM information_schema.processlist WHERE db LIKE 'leaf%'");
-      for (const { id } of own as { id: number }[]) await mariadb.query(`KILL ${id}`);
+      await mariadb.endSessions();
     };
     if (since === 'from the start') await mariadb.query('SET GLOBAL autocommit = 0');
     const target = parseDatabaseUrl(await mariadb.createDatabase());

@@ -69,8 +69,7 @@ describe('MariaDB that can lose a commit', () => {
       const store = createSegmentStore(dataSource, FAILOVER);
       const { to } = await store.allocate(TAG, 10);
       await server.query('SET GLOBAL innodb_flush_log_at_trx_commit = 0');
-      const own = await server.query("SELECT id FROM information_schema.processlist WHERE db LIKE 'leaf%'");
-      for (const { id } of own as { id: number }[]) await server.query(`KILL ${id}`);
+      await server.endSessions();
       await expect(store.allocate(TAG, 10)).rejects.toMatchObject({
         code: 'LEAF_STORE_UNAVAILABLE',
         cause: { message: expect.stringContaining('innodb_flush_log_at_trx_commit is 0') as string },
