@@ -19,11 +19,10 @@ export {
   type HttpReply,
   type HttpRequest,
   type TlsCertificates,
+  isServerUrl,
 } from './http/http-endpoint';
-export { isServerUrl } from './http/server-url';
 export { onlyNumber } from './service/id-service';
 export { formatTime, isCount, isTime, parseArray, parseObject } from './util/json';
-export { nearestName } from './util/nearest-name';
 export {
   accepted,
   anyText,
@@ -53,46 +52,47 @@ export {
   that,
   whole,
   withDefaults,
+  nearestName,
 } from './util/options';
-export { forEachParallel } from './util/parallel';
-export { PeriodicTask } from './util/periodic-task';
-export { Ticker } from './util/ticker';
+export { forEachParallel, forEachInPages } from './util/for-each';
+export { PeriodicTask, Ticker } from './util/periodic-task';
 export { systemRandom } from './util/random';
 export { NO_NONCE, NONCE_HEADER, NONCE_PARAMETER, NONCE_PATTERN } from './util/request-nonce';
 export { rendezvousScore } from './util/rendezvous-score';
 export { Semaphore } from './util/semaphore';
 export { ShutdownStack, type ShutdownReport } from './util/shutdown-stack';
 export { packageVersion } from './util/package-version';
-export { forEachInPages } from './util/pages';
-export { RecentRefusal } from './util/recent-refusal';
-export { backoffMs, retry, type BackoffOptions } from './util/retry';
+export { backoffMs, retry, type BackoffOptions, RecentRefusal } from './util/retry';
 export type { BufferContext } from './segment/allocation/buffer-context';
 export { CallerQueue } from './segment/buffer/caller-queue';
 export { DoubleBuffer } from './segment/buffer/double-buffer';
-export type {
-  DoubleBufferSnapshot,
-  SegmentSnapshot,
-  TagSnapshot,
-  TagVisit,
-} from './segment/allocation/segment-snapshot';
 export { MAX_PATTERN } from './format/period-pattern';
 export { DEFAULT_HOT_TAGS, HotTags } from './segment/directory/hot-tags';
 export { IdleRetries } from './segment/allocation/buffer-context';
-export { LoadTotals } from './segment/allocation/load-totals';
+export { LoadTotals } from './segment/allocation/range-source';
 export { table } from './util/visible-text';
 export { visible, visibleLines } from './util/visible-text';
 export { calendarOf, invalidPeriod, PERIOD_PATTERN, PeriodCalendar, periodOf } from './segment/tags/periods';
 export { Segment } from './segment/allocation/segment';
 export { SegmentIdGenerator } from './segment/segment-id-generator';
 export { InterleavedBlocks, type Block } from './segment/tags/interleaved-blocks';
-export { DEFAULT_SEGMENT_OPTIONS, SEGMENT_RULES, type SegmentOptions } from './segment/allocation/segment-options';
+export {
+  DEFAULT_SEGMENT_OPTIONS,
+  SEGMENT_RULES,
+  type SegmentOptions,
+  nextStep,
+} from './segment/allocation/segment-options';
 export { MAX_BLOCKS, orRefusal, TagExhaustedError } from './segment/tags/segment-store';
-export { type FailingTags, UsedSources } from './segment/allocation/tag-source';
-export { nextStep } from './segment/allocation/step-policy';
+export {
+  type FailingTags,
+  UsedSources,
+  type DoubleBufferSnapshot,
+  type SegmentSnapshot,
+  type TagSnapshot,
+  type TagVisit,
+} from './segment/allocation/tag-source';
 export { type Survey, usedOnly } from './segment/directory/tag-lookup';
 export { periodicTag, unknownTag } from './segment/tags/tag-refusals';
-export { assertTag, isTag, MAX_TAG, TAG_PATTERN, TAG_RULE, tagRule } from './segment/tags/tag';
-export { jsonOfTag, MAX_TAGS_PER_PAGE, type TagJson } from './segment/tags/tag-json';
 export {
   type DeclaredTag,
   DEFAULT_STEP,
@@ -100,6 +100,9 @@ export {
   MAX_DESCRIPTION,
   newTagOf,
   newTagRule,
+  jsonOfTag,
+  MAX_TAGS_PER_PAGE,
+  type TagJson,
 } from './segment/tags/tag-store';
 export {
   MAX_INTERLEAVE,
@@ -110,6 +113,12 @@ export {
   RESET_RULE,
   RESETS,
   tagKind,
+  assertTag,
+  isTag,
+  MAX_TAG,
+  TAG_PATTERN,
+  TAG_RULE,
+  tagRule,
 } from './segment/tags/tag-settings';
 export { defaultLayout, layoutRule, parseLayout } from './snowflake/bit-layout';
 export type { IssueWindow, Term } from './snowflake/issue-window';

@@ -1,6 +1,6 @@
 import { createCipheriv, hkdfSync } from 'node:crypto';
 import { MAX_ID } from '../segment/tags/id-range';
-import { assertId } from './id-format';
+import { assertId, type IdFormat } from './id-format';
 
 /** The same number as FF1 of NIST SP 800-38G. */
 const ROUNDS = 10;
@@ -103,6 +103,22 @@ export class IdPermutation {
     this.block.writeUInt32BE(half, BLOCK - 4);
     const mixed = this.cipher.update(this.block).readBigUInt64BE(0);
     return Number(mixed % BigInt(this.modulus(round)));
+  }
+}
+
+/** Permutes IDs before writing them, so that the texts reveal neither the number of IDs nor their order. */
+export class PermutedFormat implements IdFormat {
+  constructor(
+    private readonly permutation: IdPermutation,
+    private readonly inner: IdFormat,
+  ) {}
+
+  format(id: bigint): string {
+    return this.inner.format(this.permutation.permute(id));
+  }
+
+  parse(text: string): bigint {
+    return this.permutation.restore(this.inner.parse(text));
   }
 }
 

@@ -3,7 +3,6 @@ import { MAX_ID } from '../segment/tags/id-range';
 import { calendarOf } from '../segment/tags/periods';
 import type { TagReset } from '../segment/tags/tag-settings';
 import { visible } from '../util/visible-text';
-import { CHECK_DIGITS } from './check-digits';
 
 /** Maximum length of a pattern, in characters. */
 export const MAX_PATTERN = 128;
@@ -41,6 +40,37 @@ const SPELLINGS: readonly Spelling[] = [
   { name: 'QQ', part: 'Q', digits: 2, write: (quarter) => `0${quarter}`, read: (text) => text.slice(1) },
 ];
 const FISCAL_YEAR: Spelling = { name: 'FY', part: 'YYYY', digits: 4, write: same, read: same };
+
+/** Computes the check digits of a text, from what precedes them. */
+interface CheckDigits {
+  readonly length: number;
+  compute(text: string): string;
+}
+
+/** Other characters do not count. */
+const CHECK_DIGITS: Readonly<Record<string, CheckDigits>> = {
+  /** ISO/IEC 7812-1, over the digits: detects one wrong digit and most swapped neighbours. */
+  luhn: {
+    length: 1,
+    compute: (text) => {
+      const digits = text.replaceAll(/\D/g, '').split('').reverse().map(Number);
+      const sum = digits.reduce((total, digit, index) => total + (index % 2 === 0 ? crossSum(2 * digit) : digit), 0);
+      return String((10 - (sum % 10)) % 10);
+    },
+  },
+  /** ISO/IEC 7064 MOD 97-10, over digits and Latin letters (A = 10, Z = 35), as in an IBAN. */
+  mod97: {
+    length: 2,
+    compute: (text) => {
+      const digits = Array.from(text.replaceAll(/[^\dA-Za-z]/g, ''), (character) => parseInt(character, 36)).join('');
+      return String(98n - (BigInt(`${digits}00`) % 97n)).padStart(2, '0');
+    },
+  },
+};
+
+function crossSum(number: number): number {
+  return number > 9 ? number - 9 : number;
+}
 
 /**
  * The pieces of a pattern such as `INV-{YYYY}-{seq:5}`, by which each period and number has exactly one text.

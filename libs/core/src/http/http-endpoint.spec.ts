@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { createServer, type RequestListener, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { SystemClock } from '../clock/system-clock';
+import { SystemClock } from '../clock/clock';
 import { HttpEndpoint } from './http-endpoint';
 
 let server: Server;

@@ -1,7 +1,7 @@
 import { setMaxListeners } from 'node:events';
 import type { Clock } from '../clock/clock';
 import type { LeafError } from '../errors/leaf-error';
-import { forEachParallel } from '../util/parallel';
+import { forEachParallel } from '../util/for-each';
 import { PeriodicTask } from '../util/periodic-task';
 import type { RandomSource } from '../util/random';
 import { DroppedTags } from './allocation/dropped-tags';
@@ -9,14 +9,13 @@ import { giveBackAll, type TagRest } from './allocation/give-back';
 import type { IdRange } from './tags/id-range';
 import { IdleRetries, MAX_UNSERVED, type SegmentEvents } from './allocation/buffer-context';
 import { KnownTags } from './directory/known-tags';
-import { LoadTotals } from './allocation/load-totals';
+import { LoadTotals } from './allocation/range-source';
 import { isPeriodic, type PeriodicTag } from './periodic/periodic-tag';
 import { PeriodicTags } from './periodic/periodic-tags';
 import type { PeriodRanges } from './tags/periods';
 import type { SegmentOptions } from './allocation/segment-options';
 import type { SegmentStore, TagEntry } from './tags/segment-store';
-import { assertTag, isTag } from './tags/tag';
-import type { TagReset } from './tags/tag-settings';
+import { type TagReset, assertTag, isTag } from './tags/tag-settings';
 import { TagLookup } from './directory/tag-lookup';
 import {
   invalidRow,

@@ -5,8 +5,9 @@ import type { LeafError } from '../errors/leaf-error';
 import type { RandomSource } from '../util/random';
 import { type IdRange, idsOf, sizeOf } from '../segment/tags/id-range';
 import type { BitLayout } from './bit-layout';
-import type { IssueWindow, Term } from './issue-window';
 import {
+  type IssueWindow,
+  type Term,
   ABSORBING,
   BEHIND,
   CEILING,
@@ -17,7 +18,7 @@ import {
   obstacleOf,
   NO_TERM,
   refusalOf,
-} from './refusal';
+} from './issue-window';
 import type { SnowflakeOptions, SnowflakeSnapshot } from './snowflake-options';
 
 /**

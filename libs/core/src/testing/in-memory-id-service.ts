@@ -1,14 +1,13 @@
 import type { Clock } from '../clock/clock';
 import { FakeClock } from '../clock/fake-clock';
-import type { LeafErrorCode } from '../errors/error-catalogue';
-import type { LeafError } from '../errors/leaf-error';
+import { type LeafErrorCode, ERROR_CATALOGUE } from '../errors/error-catalogue';
+import { LeafError } from '../errors/leaf-error';
 import { IdService, onlyNumber, type PeriodNumber } from '../service/id-service';
 import { assertCount, assertOptions, having, list, object, type Rules, whole } from '../util/options';
 import { type IdRange, idsOf, MAX_BATCH_SIZE, MAX_RANGE_SIZE } from '../segment/tags/id-range';
 import type { PeriodRanges } from '../segment/tags/periods';
 import { BitLayout, type BitLayoutOptions, DEFAULT_LAYOUT, type SnowflakeParts } from '../snowflake/bit-layout';
 import { InMemoryTags, type InMemoryTag } from './in-memory-tags';
-import { PlannedFailures, type FailureScope } from './planned-failures';
 
 export interface InMemoryIdServiceOptions {
   /** The tags that exist; a bare name starts at 1. By default, every valid tag exists. */
@@ -170,4 +169,61 @@ export class InMemoryIdService extends IdService {
 /** Rejects where `act` throws. */
 function promiseOf<T>(act: () => T): Promise<T> {
   return new Promise((resolve) => resolve(act()));
+}
+
+type Mode = 'segment' | 'snowflake';
+
+/** The calls that fail. */
+export interface FailureScope {
+  /** Only calls for segment IDs, or only those for snowflake IDs; both by default. */
+  readonly mode?: Mode;
+  /** Only calls for this tag, which are calls for segment IDs; by default, for all tags. */
+  readonly tag?: string;
+  /** Number of calls that fail; by default all of them, until `recover()` or `reset()`. */
+  readonly times?: number;
+}
+
+interface Failure extends Omit<FailureScope, 'times'> {
+  readonly error: LeafError;
+  /** Number of calls that are still to fail. */
+  left: number;
+}
+
+/** The failures that a test has planned. The oldest one of a call is used first. */
+class PlannedFailures {
+  private failures: Failure[] = [];
+
+  add(error: LeafError | LeafErrorCode, { times = Infinity, ...scope }: FailureScope): void {
+    this.failures.push({ ...scope, error: typeof error === 'string' ? errorOf(error) : error, left: times });
+  }
+
+  clear(): void {
+    this.failures = [];
+  }
+
+  isNext(mode: Mode, tag?: string): boolean {
+    return this.find(mode, tag) !== undefined;
+  }
+
+  /** @throws LeafError the planned one, if there is one */
+  throwNext(mode: Mode, tag?: string): void {
+    const failure = this.find(mode, tag);
+    if (failure === undefined) return;
+    failure.left--;
+    throw failure.error;
+  }
+
+  private find(mode: Mode, tag: string | undefined): Failure | undefined {
+    return this.failures.find(
+      (failure) =>
+        failure.left > 0 &&
+        (failure.mode === undefined || failure.mode === mode) &&
+        (failure.tag === undefined || failure.tag === tag),
+    );
+  }
+}
+
+function errorOf(code: LeafErrorCode): LeafError {
+  const isRetryable = new LeafError(code, '').retryable;
+  return new LeafError(code, `${ERROR_CATALOGUE[code].title}.`, isRetryable ? { retryAfterMs: 1000 } : {});
 }

@@ -2,7 +2,7 @@ import type { Clock } from '../clock/clock';
 import { LeafError } from '../errors/leaf-error';
 import { type IdRange, MAX_ID } from '../segment/tags/id-range';
 import { assertNear, PeriodCalendar, type PeriodRanges, periodRow } from '../segment/tags/periods';
-import { assertTag } from '../segment/tags/tag';
+import { assertTag } from '../segment/tags/tag-settings';
 import { periodicTag, tagWithoutPeriods, unknownTag } from '../segment/tags/tag-refusals';
 import { assertNewTag, type DeclaredTag, type NewTag, newTagOf } from '../segment/tags/tag-store';
 

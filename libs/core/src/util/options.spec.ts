@@ -25,6 +25,7 @@ import {
   that,
   whole,
   withDefaults,
+  nearestName,
 } from './options';
 
 const NESTED = object({ minSize: whole(1), maxSize: whole(1) });
@@ -179,5 +180,26 @@ describe('assertCount', () => {
 
   it.each([0, 11, 1.5, NaN, -1])('refuses %d', (count) => {
     expect(() => assertCount(count, 10)).toThrow(expect.objectContaining({ code: 'LEAF_SIZE_INVALID' }));
+  });
+});
+
+const NAMES = ['database', 'migrate', 'tags', 'segment', 'port', 'minSize', 'maxSize'];
+
+describe('nearestName', () => {
+  it.each([
+    ['tag', 'tags'],
+    ['databse', 'database'],
+    ['dtaabase', 'database'],
+    ['prot', 'port'],
+    ['sgement', 'segment'],
+    ['minsize', 'minSize'],
+    ['MAXSIZE', 'maxSize'],
+    ['tags', 'tags'],
+  ])('takes %s for %s', (misspelled, meant) => {
+    expect(nearestName(misspelled, NAMES)).toBe(meant);
+  });
+
+  it.each(['', 'zone', 'host', 'log', 'url', 'timeoutMs'])('takes %j for none', (other) => {
+    expect(nearestName(other, NAMES)).toBeUndefined();
   });
 });

@@ -1,5 +1,5 @@
 import { having } from '../util/options';
-import { forEachParallel } from '../util/parallel';
+import { forEachParallel } from '../util/for-each';
 import type { Instance } from './instance';
 import type { RegistryDocument } from './registry-document';
 

@@ -1,4 +1,4 @@
-import { forEachParallel } from '../../util/parallel';
+import { forEachParallel } from '../../util/for-each';
 import type { SegmentStore } from '../tags/segment-store';
 
 /** Concurrent writes to the store. */

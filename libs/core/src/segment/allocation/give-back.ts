@@ -1,4 +1,4 @@
-import { forEachParallel } from '../../util/parallel';
+import { forEachParallel } from '../../util/for-each';
 import { type IdRange, sizeOf } from '../tags/id-range';
 import type { SegmentStore } from '../tags/segment-store';
 

@@ -2,7 +2,8 @@ import type { LeafErrorCode } from '../../errors/error-catalogue';
 import { isLeafError, type LeafError } from '../../errors/leaf-error';
 import type { IdRange } from '../tags/id-range';
 import type { TagOrder } from '../tags/tag-settings';
-import type { DoubleBufferSnapshot } from './segment-snapshot';
+import type { RangeSourceSnapshot } from './range-source';
+import type { Segment } from './segment';
 
 /** Errors of an allocation that concern its caller, not the operator. */
 const EXPECTED: readonly LeafErrorCode[] = ['LEAF_TAG_EXHAUSTED', 'LEAF_TAG_NOT_FOUND', 'LEAF_SIZE_INVALID'];
@@ -127,4 +128,40 @@ export interface TagSource {
   retire(reason: () => LeafError): Promise<IdRange[]>;
 
   snapshot(): DoubleBufferSnapshot;
+}
+
+export interface SegmentSnapshot extends IdRange {
+  /** The next ID to issue; `to` + 1 if there is none. */
+  readonly position: bigint;
+}
+
+export interface DoubleBufferSnapshot extends RangeSourceSnapshot {
+  readonly tag: string;
+  /** A strict tag has no segments. */
+  readonly order: TagOrder;
+  /** Number of IDs issued by this process. */
+  readonly issued: number;
+  /** Number of buffered IDs. */
+  readonly buffered: number;
+  readonly current: SegmentSnapshot | undefined;
+  readonly next: SegmentSnapshot | undefined;
+  /** Segments after the next one: IDs that were loaded for calls that had timed out. Usually none. */
+  readonly spare: readonly SegmentSnapshot[];
+  readonly loading: boolean;
+}
+
+export interface TagSnapshot extends DoubleBufferSnapshot {
+  readonly paused: boolean;
+  /** The newest period in use of a periodic tag; the snapshot shows its buffer. */
+  readonly period?: string | undefined;
+}
+
+/**
+ * Receives a tag, the number of IDs this process has issued, the number of buffered IDs, and the size of the newest
+ * load.
+ */
+export type TagVisit = (tag: string, issued: number, buffered: number, step: number) => void;
+
+export function view(segment: Segment): SegmentSnapshot {
+  return { ...segment.range, position: segment.position };
 }

@@ -1,6 +1,5 @@
 import { LeafError } from '../../errors/leaf-error';
-import { RecentRefusal } from '../../util/recent-refusal';
-import { retry } from '../../util/retry';
+import { retry, RecentRefusal } from '../../util/retry';
 import type { BufferContext } from '../allocation/buffer-context';
 import { RangeSource } from '../allocation/range-source';
 import { MAX_RANGE_SIZE } from '../tags/id-range';

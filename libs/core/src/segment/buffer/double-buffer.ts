@@ -4,8 +4,7 @@ import { AllocatingSource } from './allocating-source';
 import type { IdRange } from '../tags/id-range';
 import { loadFor, type PendingTake } from './pending-take';
 import { SegmentQueue } from './segment-queue';
-import type { DoubleBufferSnapshot } from '../allocation/segment-snapshot';
-import type { TagSource } from '../allocation/tag-source';
+import type { TagSource, DoubleBufferSnapshot } from '../allocation/tag-source';
 import { notConsecutive, tooManyBlocks } from '../tags/tag-refusals';
 
 /**

@@ -1,6 +1,6 @@
 import type { IdRange } from '../tags/id-range';
 import { Segment } from '../allocation/segment';
-import { view, type DoubleBufferSnapshot } from '../allocation/segment-snapshot';
+import { view, type DoubleBufferSnapshot } from '../allocation/tag-source';
 
 type QueueSnapshot = Pick<DoubleBufferSnapshot, 'issued' | 'buffered' | 'current' | 'next' | 'spare'>;
 

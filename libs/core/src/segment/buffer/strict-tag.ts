@@ -1,15 +1,13 @@
 import { LeafError } from '../../errors/leaf-error';
-import { RecentRefusal } from '../../util/recent-refusal';
-import { backoffMs } from '../../util/retry';
+import { backoffMs, RecentRefusal } from '../../util/retry';
 import type { BufferContext } from '../allocation/buffer-context';
 import { BACKOFF } from './allocating-source';
 import { CallerQueue } from './caller-queue';
 import { type IdRange, MAX_RANGE_SIZE, sizeOf } from '../tags/id-range';
 import { RangeSource } from '../allocation/range-source';
 import type { Allocation, AllocationRequest, SegmentStore } from '../tags/segment-store';
-import type { DoubleBufferSnapshot } from '../allocation/segment-snapshot';
 import { replacedTag, strictUnavailable, tooManyWaiting } from '../tags/tag-refusals';
-import type { TagSource } from '../allocation/tag-source';
+import type { TagSource, DoubleBufferSnapshot } from '../allocation/tag-source';
 import { MAX_WAITING } from '../allocation/wait-queue';
 
 /** The interface of a strict tag to its {@link StrictLine}. */

@@ -1,9 +1,15 @@
 import type { Clock } from '../../clock/clock';
-import { forEachInPages } from '../../util/pages';
+import { forEachInPages } from '../../util/for-each';
 import type { PeriodicTag } from '../periodic/periodic-tag';
 import type { PeriodicTags } from '../periodic/periodic-tags';
-import type { DoubleBufferSnapshot, TagSnapshot, TagVisit } from '../allocation/segment-snapshot';
-import { type FailingTags, type TagSource, UsedSources } from '../allocation/tag-source';
+import {
+  type FailingTags,
+  type TagSource,
+  UsedSources,
+  type DoubleBufferSnapshot,
+  type TagSnapshot,
+  type TagVisit,
+} from '../allocation/tag-source';
 import { ServedTags } from './served-tags';
 
 /** Tags visited before yielding to the event loop. */

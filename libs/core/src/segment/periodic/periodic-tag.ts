@@ -6,10 +6,9 @@ import type { BufferContext } from '../allocation/buffer-context';
 import { giveBackAll, type TagRest } from '../allocation/give-back';
 import type { IdRange } from '../tags/id-range';
 import { assertNear, PeriodCalendar, periodOf, type PeriodRanges, periodRow } from '../tags/periods';
-import type { TagSnapshot, TagVisit } from '../allocation/segment-snapshot';
 import { pausedTag, segmentUnavailable, unknownTag } from '../tags/tag-refusals';
 import type { TagKind, TagReset } from '../tags/tag-settings';
-import type { TagSource } from '../allocation/tag-source';
+import type { TagSource, TagSnapshot, TagVisit } from '../allocation/tag-source';
 import type { TagSources } from './tag-sources';
 
 /** How long the buffer of a past or future period is kept after its last use, in milliseconds. */

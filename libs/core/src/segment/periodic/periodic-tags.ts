@@ -1,10 +1,10 @@
 import { LeafError } from '../../errors/leaf-error';
-import { forEachParallel } from '../../util/parallel';
+import { forEachParallel } from '../../util/for-each';
 import type { BufferContext } from '../allocation/buffer-context';
 import type { DroppedTags } from '../allocation/dropped-tags';
 import type { TagRest } from '../allocation/give-back';
 import { PeriodicTag, type PeriodicKind } from './periodic-tag';
-import type { TagSnapshot, TagVisit } from '../allocation/segment-snapshot';
+import type { TagSnapshot, TagVisit } from '../allocation/tag-source';
 import { PeriodCalendars } from '../tags/periods';
 import { replacedTag } from '../tags/tag-refusals';
 import type { TagSources } from './tag-sources';

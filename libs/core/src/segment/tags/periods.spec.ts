@@ -1,7 +1,6 @@
 import { PeriodFormat } from '../../format/period-format';
 import { assertNear, calendarOf, PeriodCalendar, PeriodCalendars, periodOf, periodRow, tagOfRow } from './periods';
-import { isTag } from './tag';
-import { RESETS } from './tag-settings';
+import { RESETS, isTag } from './tag-settings';
 
 const INVALID = expect.objectContaining({ code: 'LEAF_PERIOD_INVALID' }) as Error;
 const NOW = Date.UTC(2026, 10, 22, 10);

@@ -13,8 +13,16 @@ import {
 } from '../../util/options';
 import { MAX_ID } from './id-range';
 import { MAX_PERIOD, periodRow } from './periods';
-import { assertTag, MAX_TAG } from './tag';
-import { type Interleave, settingFault, type TagKind, type TagLimits } from './tag-settings';
+import {
+  type Interleave,
+  settingFault,
+  type TagKind,
+  type TagLimits,
+  type TagOrder,
+  type TagReset,
+  assertTag,
+  MAX_TAG,
+} from './tag-settings';
 
 /** The row of a tag in the database. */
 export interface TagRow extends TagKind {
@@ -160,4 +168,45 @@ export const newTagRule: Rule = both(object(NEW_TAG), accepted(assertNewTag));
 
 function orNull(each: Rule): Rule {
   return (value, path) => (value === null ? [] : each(value, path));
+}
+
+/** Maximum number of tags in one response or one page. */
+export const MAX_TAGS_PER_PAGE = 1000;
+
+/** A tag in JSON, without the settings that it does not have. */
+export interface TagJson {
+  readonly tag: string;
+  /** The first ID that no server has allocated, in decimal. */
+  readonly maxId: string;
+  readonly step: number;
+  readonly maxStep?: number;
+  /** The last ID that the tag can issue, in decimal. */
+  readonly max?: string;
+  readonly order?: TagOrder;
+  readonly reset?: TagReset;
+  readonly zone?: string;
+  readonly interleave?: Interleave;
+  /** Name of the database that owns the tag, if there are several. */
+  readonly shard?: string;
+  readonly description: string;
+  /** Time of the last change of the row, in ISO 8601. */
+  readonly updatedAt: string;
+}
+
+export function jsonOfTag(row: TagRow, shard?: string): TagJson {
+  const { tag, maxId, step, maxStep, max, order, reset, zone, interleave, description = '', updatedAt } = row;
+  return {
+    tag,
+    maxId: String(maxId),
+    step,
+    ...(maxStep === undefined ? {} : { maxStep }),
+    ...(max === undefined ? {} : { max: String(max) }),
+    ...(order === 'relaxed' ? {} : { order }),
+    ...(reset === undefined ? {} : { reset }),
+    ...(zone === undefined ? {} : { zone }),
+    ...(interleave === undefined ? {} : { interleave }),
+    ...(shard === undefined ? {} : { shard }),
+    description,
+    updatedAt: new Date(updatedAt).toISOString(),
+  };
 }

@@ -1,6 +1,6 @@
 import { LeafError } from '../errors/leaf-error';
 import { defaultLayout } from './bit-layout';
-import { type Obstacle, type HoldState, refusalOf } from './refusal';
+import { type Obstacle, type HoldState, refusalOf } from './issue-window';
 
 const NOW = 1_700_000_000_000;
 

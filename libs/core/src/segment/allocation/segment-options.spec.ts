@@ -1,4 +1,4 @@
-import { nextStep } from './step-policy';
+import { nextStep } from './segment-options';
 
 const T = 900_000;
 const options = { durationMs: T, maxStep: 1_000_000 };

@@ -1,4 +1,4 @@
-import { SystemClock } from './system-clock';
+import { SystemClock } from './clock';
 
 describe('SystemClock', () => {
   const clock = new SystemClock();
