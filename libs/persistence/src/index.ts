@@ -14,28 +14,24 @@ export {
   moveAfterRestore,
   type StoreDatabase,
 } from './database/create-store';
-export { parseDatabaseUrl, type DatabaseTarget } from './database/database-url';
+export { parseDatabaseUrl, type DatabaseTarget, sharedTarget } from './database/database-url';
 export { DEFAULT_FAILOVER_GAP_STEPS, type FailoverOptions, type MoveReport } from './failover/failover-guard';
 export type { Gap } from './failover/move-forward';
 export { LeafDataSource } from './database/leaf-data-source';
-export { FIRST_TAG, openDatabase, type OpenDatabaseOptions } from './database/open-database';
+export { FIRST_TAG, openDatabase, type OpenDatabaseOptions, LazyDatabase } from './database/open-database';
 export { LeafAlloc } from './stores/stored-tag';
-export { aloneFault } from './stores/roster-faults';
+export { aloneFault } from './stores/database-names';
 export { schemaStatements } from './database/schema-statements';
 export { Shard, type ShardOptions } from './sharding/shard';
-export { type ShardMap, ShardRouter } from './sharding/shard-router';
 export { type ShardEvents, ShardedSegmentStore } from './sharding/sharded-segment-store';
 export { ShardedTagStore } from './sharding/sharded-tag-store';
-export { Shards } from './sharding/shards';
-export { LazyDatabase } from './database/lazy-database';
-export { sharedTarget } from './database/shared-database';
-export { loadSqlite, type SqliteConnection } from './dialects/sqlite-driver';
+export { Shards, type ShardMap, ShardRouter } from './sharding/shards';
+export { loadSqlite, type SqliteConnection } from './dialects/sqlite-file';
 export { FIXED_WORKERS, POOL_WORKERS, SqlWorkerStore, type WorkerTable } from './stores/sql-worker-store';
 export type { WorkerDatabase } from './stores/worker-database';
 export { type LeafLogger, loggerOf, type LoggerOption, loggerRule } from './module/leaf-logger';
 export { closeProblem } from './module/persistence.module-definition';
-export { openPersistence } from './module/open-persistence';
-export { Persistence } from './module/persistence';
+export { openPersistence, Persistence } from './module/open-persistence';
 export { databasesOf, LEAF_DATA_SOURCE, PersistenceModule } from './module/persistence.module';
 export {
   acceptRule,

@@ -1,7 +1,7 @@
 import { migrations } from '@leaf-ids/migrations';
 import { DataSource, type QueryRunner } from 'typeorm';
 import { createSegmentStore, FIRST_TAG, parseDatabaseUrl } from '@leaf-ids/persistence';
-import { DEFAULT_LIMITS } from '../../../libs/persistence/src/connections/connection-limits';
+import { DEFAULT_LIMITS } from '../../../libs/persistence/src/connections/connection-source';
 import { dataSourceOptions } from '../../../libs/persistence/src/database/open-database';
 import { DIALECTS } from '../../../libs/persistence/src/dialects/dialects';
 import { migrate, MigrationsLocked } from '../../../libs/persistence/src/schema/migrate';

@@ -11,7 +11,7 @@ import {
   openDatabase,
   parseDatabaseUrl,
 } from '@leaf-ids/persistence';
-import { DEFAULT_LIMITS } from '../../../libs/persistence/src/connections/connection-limits';
+import { DEFAULT_LIMITS } from '../../../libs/persistence/src/connections/connection-source';
 import type { DatabaseFixture } from './restore.contract';
 import type { SegmentStoreFixture } from './segment-store.contract';
 import type { TagStoreFixture } from './tag-store.contract';

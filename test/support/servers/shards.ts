@@ -8,7 +8,7 @@ import {
   ShardRouter,
   Shards,
 } from '@leaf-ids/persistence';
-import { DEFAULT_LIMITS } from '../../../libs/persistence/src/connections/connection-limits';
+import { DEFAULT_LIMITS } from '../../../libs/persistence/src/connections/connection-source';
 import { clock, FAILOVER } from '../contract/sql-stores';
 
 export interface ShardedDatabases {

@@ -1,6 +1,6 @@
 import { type Clock, type RandomSource, tagOfRow } from '@leaf-ids/core';
-import { ShardRouter } from '../sharding/shard-router';
-import { replaced as replacedFault } from '../stores/roster-faults';
+import { ShardRouter } from '../sharding/shards';
+import { replaced as replacedFault } from '../stores/database-names';
 import { type MoveOptions, notReady, type OpenDatabase, OpenDatabases } from './open-databases';
 import type { MovedTag } from './remove-database';
 

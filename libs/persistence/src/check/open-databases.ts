@@ -10,9 +10,8 @@ import {
   type FailoverOptions,
   RESTORE_LIMIT_MS,
 } from '../failover/failover-guard';
-import type { ShardMap } from '../sharding/shard-router';
-import type { DatabaseNames } from '../stores/database-names';
-import { type RecordedNames, type RosterFaults, rosterFaults } from '../stores/roster-faults';
+import type { ShardMap } from '../sharding/shards';
+import { type DatabaseNames, type RecordedNames, type RosterFaults, rosterFaults } from '../stores/database-names';
 import { byTag, type HandedOver, type TagRows } from '../stores/tag-rows';
 import { checkDatabases } from './check-databases';
 

@@ -1,6 +1,6 @@
 import { type Clock, LeafError, type RandomSource } from '@leaf-ids/core';
-import { ShardRouter } from '../sharding/shard-router';
-import { replaced as replacedFault } from '../stores/roster-faults';
+import { ShardRouter } from '../sharding/shards';
+import { replaced as replacedFault } from '../stores/database-names';
 import { type MoveOptions, notReady, OpenDatabases } from './open-databases';
 
 /** The databases are those with the one to take out. */

@@ -1,10 +1,27 @@
 import type { DataSource, QueryRunner } from 'typeorm';
-import type { Clock } from '@leaf-ids/core';
-import { withinDeadline } from '@leaf-ids/core/internal';
-import { NoAnswer } from './no-answer';
-import { type RawConnection, Session } from './session';
-import type { SessionDialect, SessionLimits } from './session-dialect';
-import { assertDurable, type Weakness } from './weakness';
+import { type Clock, LeafError } from '@leaf-ids/core';
+import { withinDeadline, codeOf } from '@leaf-ids/core/internal';
+import {
+  type RawConnection,
+  Session,
+  type SessionDialect,
+  type SessionLimits,
+  assertDurable,
+  type Weakness,
+} from './session';
+
+export interface ConnectionLimits {
+  /** Limit for connecting, in milliseconds. */
+  readonly connectMs: number;
+  /** Limit for a statement, including its wait for a connection, in milliseconds. */
+  readonly queryMs: number;
+  /** Limit for closing, in milliseconds: a pool waits indefinitely for a statement that gets no response. */
+  readonly closeMs: number;
+  /** Maximum number of connections; SQLite uses one. */
+  readonly connections: number;
+}
+
+export const DEFAULT_LIMITS: ConnectionLimits = { connectMs: 2000, queryMs: 2000, closeMs: 2000, connections: 8 };
 
 export interface ConnectionSourceOptions extends SessionLimits {
   readonly dialect: SessionDialect;
@@ -100,4 +117,18 @@ export class ConnectionSource {
 /** TypeORM has no type for the connection of the driver. */
 async function connection(runner: QueryRunner): Promise<RawConnection> {
   return (await runner.connect()) as RawConnection;
+}
+
+/** A statement or the attempt to connect timed out. */
+export class NoAnswer extends Error {
+  constructor(limitMs: number) {
+    super(`no response within ${limitMs} ms; a statement that was already sent counts as executed`);
+  }
+}
+
+/** Whether the connection is in an unknown state after the error, or leads to the wrong server. */
+export function isOfConnection(error: unknown, { faultOf, ofStatement }: SessionDialect): boolean {
+  if (error instanceof LeafError) return false;
+  const code = codeOf(error);
+  return faultOf(error)?.connection ?? (code === undefined || !ofStatement.test(code));
 }

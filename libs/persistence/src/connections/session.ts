@@ -1,4 +1,6 @@
 import type { EntityManager, QueryRunner } from 'typeorm';
+import type { DatabaseFault } from './database-faults';
+import { LeafError } from '@leaf-ids/core';
 
 /** Runs one statement on one connection. */
 export type Statement = <Result>(sql: string, parameters?: SqlParameter[]) => Promise<Result>;
@@ -69,4 +71,57 @@ export class Session {
   release(): Promise<void> {
     return this.runner.release();
   }
+}
+
+export interface SessionLimits {
+  /** Limit for a statement on the server, in milliseconds. */
+  readonly statementMs: number;
+  /** PostgreSQL: the schema of the tables. */
+  readonly schema?: string | undefined;
+}
+
+/** How one engine sets up a session, and how to treat its errors. */
+export interface SessionDialect {
+  /**
+   * Applies the session settings, and reads those that a session cannot change.
+   *
+   * @param processId ID of the server process, as reported when the connection opened
+   * @throws LeafError `LEAF_DATABASE_UNUSABLE` when the session would resolve tables in another schema
+   */
+  readonly begin: (
+    statement: Statement,
+    limits: SessionLimits,
+    processId: number | undefined,
+  ) => Promise<readonly Weakness[]>;
+  /** The settings that `begin` may report as a weakness. */
+  readonly durabilitySettings: readonly string[];
+  /** True for a file in this process, with one writer and one permanent connection; false for a server with a pool. */
+  readonly isFile: boolean;
+  /** The fault of a driver error; undefined for an unknown error, which is retried later. */
+  readonly faultOf: (error: unknown) => DatabaseFault | undefined;
+  /** Matches error codes that concern one statement and leave the connection usable. */
+  readonly ofStatement: RegExp;
+  /** Whether a later attempt to connect may succeed without a change of configuration. */
+  readonly isNotUpYet: (error: unknown) => boolean;
+}
+
+/** A database setting that can cause duplicate IDs. */
+export interface Weakness {
+  /** The name of the setting; `accept` refers to it. */
+  readonly setting: string;
+  readonly value: string;
+  /** The effect on IDs, and the remedy. */
+  readonly consequence: string;
+}
+
+/** @throws LeafError `LEAF_DATABASE_UNUSABLE` for a weakness that is not accepted */
+export function assertDurable(description: string, weaknesses: readonly Weakness[], accepted: readonly string[]): void {
+  const refused = weaknesses.filter(({ setting }) => !accepted.includes(setting));
+  if (refused.length === 0) return;
+  const text = refused.map(({ setting, value, consequence }) => `${setting} is ${value}: ${consequence}`).join(' ');
+  const names = refused.map(({ setting }) => setting).join(', ');
+  throw new LeafError(
+    'LEAF_DATABASE_UNUSABLE',
+    `${description} can lose committed data. ${text} To start anyway, accept the risk: add ${names} to the option accept.`,
+  );
 }

@@ -1,9 +1,14 @@
 import type { EntityManager } from 'typeorm';
 import { type Clock, LeafError } from '@leaf-ids/core';
 import { messageOf, Semaphore, withinDeadline } from '@leaf-ids/core/internal';
-import { ConnectionSource, type ConnectionSourceOptions, type QueryRunners } from './connection-source';
+import {
+  ConnectionSource,
+  type ConnectionSourceOptions,
+  type QueryRunners,
+  isOfConnection,
+  NoAnswer,
+} from './connection-source';
 import type { Session, SqlParameter, Statement } from './session';
-import { isOfConnection, NoAnswer } from './no-answer';
 import type { DatabaseFault } from './database-faults';
 
 export type { SqlParameter, Statement } from './session';

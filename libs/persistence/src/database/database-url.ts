@@ -1,7 +1,9 @@
-import type { DataSourceOptions } from 'typeorm';
-import type { Address } from '../dialects/dialect';
+import type { DataSourceOptions, DataSource } from 'typeorm';
+import type { Address, CommonOptions } from '../dialects/dialect';
 import { DIALECT_NAMES, type DialectName, DIALECTS } from '../dialects/dialects';
 import { invalidUrl } from '../dialects/url-parameters';
+import { LeafError } from '@leaf-ids/core';
+import type { ConnectionLimits } from '../connections/connection-source';
 
 /** A database: given by its URL, or by a data source of the application. */
 export type DatabaseTarget = UrlTarget | SharedTarget;
@@ -9,7 +11,7 @@ export type DatabaseTarget = UrlTarget | SharedTarget;
 export type UrlTarget = Address & { readonly dialect: DialectName };
 
 /** The database of an application's data source. Leaf opens its own connections with the same options. */
-export interface SharedTarget {
+interface SharedTarget {
   readonly dialect: DialectName;
   readonly shared: DataSourceOptions;
   /** Its name on the server. */
@@ -32,6 +34,48 @@ export function parseDatabaseUrl(url: string): UrlTarget {
 }
 
 /** @returns the dialect for a data source of an application; undefined when Leaf cannot share that type */
-export function dialectLending({ type }: DataSourceOptions): DialectName | undefined {
+function dialectLending({ type }: DataSourceOptions): DialectName | undefined {
   return DIALECT_NAMES.find((each) => DIALECTS[each].driver.lends.includes(type));
+}
+
+/** Enough for the allocations of an application; further calls queue. */
+const CONNECTIONS = 2;
+
+/**
+ * Clears the options that concern only the application. Statements of Leaf name tables without a schema, so the search
+ * path decides for all of them.
+ */
+const NOTHING = {
+  ...{ subscribers: [], synchronize: false, dropSchema: false, migrationsRun: false, cache: false },
+  ...{ entityPrefix: '', schema: undefined, namingStrategy: undefined },
+};
+
+/**
+ * The database of an application's data source. Leaf connects with the same options but never uses the connections of
+ * the application: an allocation is never part of its transactions, and neither pool can exhaust the other.
+ *
+ * @throws LeafError `LEAF_CONFIG_INVALID` when the data source is not a database server
+ */
+export function sharedTarget({ options, driver }: DataSource): SharedTarget {
+  const dialect = dialectLending(options);
+  if (dialect === undefined) throw unshareable(options);
+  // A URL in the options contains the name as well.
+  const { database = '' } = driver;
+  return { dialect, shared: options, database, description: `${options.type} database ${database} of the application` };
+}
+
+/** The options of the application without its entities, subscribers, caches and migrations. */
+export function sharedOptions(
+  { dialect, shared }: SharedTarget,
+  common: CommonOptions,
+  limits: ConnectionLimits,
+): DataSourceOptions | Promise<DataSourceOptions> {
+  return DIALECTS[dialect].driver.shared(shared, { ...NOTHING, poolSize: CONNECTIONS, ...common }, limits);
+}
+
+function unshareable({ type }: DataSourceOptions): LeafError {
+  return new LeafError(
+    'LEAF_CONFIG_INVALID',
+    `Leaf cannot share a data source of type ${type}. SQLite has one writer at a time, so an allocation during a transaction of the application would wait for its own transaction to end. Give Leaf a separate database, for example database: 'sqlite:./data/leaf.sqlite'.`,
+  );
 }

@@ -1,7 +1,7 @@
 import { DataSource, type DataSourceOptions, type QueryRunner } from 'typeorm';
 import { type Clock, LeafError } from '@leaf-ids/core';
 import { messageOf, withinDeadline, type ShutdownReport } from '@leaf-ids/core/internal';
-import type { ConnectionLimits } from '../connections/connection-limits';
+import type { ConnectionLimits } from '../connections/connection-source';
 import { SELECT, SqlDatabase, type SqlDatabaseOptions } from '../connections/sql-database';
 import { DIALECTS } from '../dialects/dialects';
 import { readExactly } from '../stores/entities';

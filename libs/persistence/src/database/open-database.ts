@@ -2,18 +2,16 @@ import { type Clock, LeafError, type LeafErrorCode, type RandomSource } from '@l
 import { messageOf, retry, unlessAborted } from '@leaf-ids/core/internal';
 import type { DataSourceOptions } from 'typeorm';
 import { migrations } from '@leaf-ids/migrations';
-import { type ConnectionLimits, DEFAULT_LIMITS } from '../connections/connection-limits';
+import { type ConnectionLimits, DEFAULT_LIMITS } from '../connections/connection-source';
 import { FAULT } from '../connections/database-faults';
 import type { CommonOptions, Dialect } from '../dialects/dialect';
 import { DIALECTS } from '../dialects/dialects';
 import { limitsOf } from '../dialects/url-parameters';
-import { assertColumns } from '../schema/columns';
 import { migrate, MIGRATIONS_TABLE, MigrationsLocked } from '../schema/migrate';
-import { assertRights, assertTables } from '../schema/tables';
+import { assertRights, assertTables, assertColumns } from '../schema/tables';
 import { ENTITIES } from '../stores/entities';
-import type { DatabaseTarget } from './database-url';
+import { type DatabaseTarget, sharedOptions } from './database-url';
 import { LeafDataSource } from './leaf-data-source';
-import { sharedOptions } from './shared-database';
 
 export interface OpenDatabaseOptions {
   readonly target: DatabaseTarget;
@@ -117,7 +115,7 @@ function closeWhenAborted(dataSource: LeafDataSource, opened: Promise<void>, sig
 }
 
 /** Whether a retry may succeed without a change of configuration. */
-export function isNotUpYet(error: unknown, { session }: Dialect): boolean {
+function isNotUpYet(error: unknown, { session }: Dialect): boolean {
   return error instanceof MigrationsLocked || session.isNotUpYet(error);
 }
 
@@ -134,4 +132,62 @@ export async function dataSourceOptions(target: DatabaseTarget, limits: Connecti
   };
   if ('shared' in target) return sharedOptions(target, common, limits);
   return DIALECTS[target.dialect].driver.options(target, common, limits);
+}
+
+/** Enough for another server to finish changing the schema. */
+const ATTEMPTS = 5;
+
+/** The database of a worker registry, opened on first use. */
+export class LazyDatabase {
+  private opening: Promise<LeafDataSource> | undefined;
+  private readonly closing = new AbortController();
+
+  constructor(
+    private readonly options: Omit<OpenDatabaseOptions, 'attempts' | 'signal'>,
+    private readonly clock: Clock,
+    private readonly random: RandomSource,
+  ) {}
+
+  get dialect(): Dialect {
+    return DIALECTS[this.target.dialect];
+  }
+
+  get target(): DatabaseTarget {
+    return this.options.target;
+  }
+
+  /**
+   * Opens the database; later calls join the first.
+   *
+   * @throws LeafError `LEAF_STORE_UNAVAILABLE` while the database is down: the next call tries again; or
+   *   `LEAF_DATABASE_UNUSABLE`
+   */
+  open(): Promise<LeafDataSource> {
+    const { signal } = this.closing;
+    if (signal.aborted) return Promise.reject(signal.reason as LeafError);
+    this.opening ??= this.tryOpen();
+    return this.opening;
+  }
+
+  /** Aborts opening, or closes the open database within its time limit. */
+  async close(): Promise<void> {
+    this.closing.abort(new LeafError('LEAF_STORE_UNAVAILABLE', 'Leaf is stopping.'));
+    const dataSource = await this.opening?.catch(() => undefined);
+    await dataSource?.destroy();
+  }
+
+  private async tryOpen(): Promise<LeafDataSource> {
+    const { signal } = this.closing;
+    try {
+      return await openDatabase(
+        { ...this.options, hasTags: false, attempts: ATTEMPTS, signal },
+        this.clock,
+        this.random,
+      );
+    } catch (error) {
+      this.opening = undefined;
+      if (!(error instanceof LeafError) || !isNotUpYet(error.cause, this.dialect)) throw error;
+      throw new LeafError('LEAF_STORE_UNAVAILABLE', error.message, { cause: error.cause, retryAfterMs: 1000 });
+    }
+  }
 }

@@ -1,7 +1,7 @@
 import type { DataSource, DataSourceOptions } from 'typeorm';
 import type { SegmentStore } from '@leaf-ids/core';
-import type { ConnectionLimits } from '../connections/connection-limits';
-import type { SessionDialect } from '../connections/session-dialect';
+import type { ConnectionLimits } from '../connections/connection-source';
+import type { SessionDialect } from '../connections/session';
 import type { SqlDatabase } from '../connections/sql-database';
 import type { FailoverGuard, GuardDialect } from '../failover/failover-guard';
 import type { SchemaDialect } from '../schema/schema-dialect';

@@ -2,7 +2,7 @@ import { LeafError } from '@leaf-ids/core';
 import type { Statement } from '../connections/sql-database';
 import type { DatabaseIdentity, GuardDialect } from '../failover/failover-guard';
 import { faultBeneath } from '../connections/database-faults';
-import { mysqlFault } from './mysql-faults';
+import { mysqlFault } from './mysql-session';
 
 /** SQL: the configured group; '' without one. Every user can read it, even when the plugin is not installed. */
 const CONFIGURED_GROUP = `COALESCE((SELECT variable_value FROM performance_schema.global_variables

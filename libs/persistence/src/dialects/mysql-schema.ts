@@ -2,10 +2,10 @@ import type { QueryRunner } from 'typeorm';
 import { LeafError } from '@leaf-ids/core';
 import { codeOf } from '@leaf-ids/core/internal';
 import type { Statement } from '../connections/sql-database';
-import { holdsExactly } from '../schema/columns';
+import { holdsExactly } from '../schema/tables';
 import { locked, MIGRATIONS_TABLE, MigrationsLocked } from '../schema/migrate';
 import type { SchemaDialect } from '../schema/schema-dialect';
-import { mysqlFault } from './mysql-faults';
+import { mysqlFault } from './mysql-session';
 import { MYSQL_GUARD, otherSchemaMember } from './mysql-guard';
 
 /** Name of the lock that serializes changes of the schema. */

@@ -1,7 +1,6 @@
 import { INSERT_ROW } from '../stores/stored-tag';
-import type { TagDialect } from '../stores/tag-dialect';
+import { type TagDialect, unchanged } from '../stores/tag-dialect';
 import type { WorkerDialect } from '../stores/worker-row';
-import { unchanged } from '../stores/sql-text';
 import { MYSQL_GUARD } from './mysql-guard';
 
 export const MYSQL_TAGS: TagDialect = {

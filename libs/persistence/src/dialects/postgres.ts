@@ -1,15 +1,18 @@
 import { messageOf } from '@leaf-ids/core/internal';
 import { passwordReader } from '../connections/password';
-import { holdsExactly } from '../schema/columns';
+import { holdsExactly } from '../schema/tables';
 import { inTransaction, locked, MIGRATIONS_TABLE } from '../schema/migrate';
 import type { SchemaDialect } from '../schema/schema-dialect';
 import type { Dialect, ServerAddress } from './dialect';
-import { POSTGRES_GUARD, POSTGRES_TAGS, POSTGRES_WORKERS } from './postgres-statements';
 import { clientAmong, loadPostgres } from './postgres-hosts';
 import { PostgresSegmentStore } from './postgres-segment-store';
 import { POSTGRES_SESSION, ROLE_SCHEMA } from './postgres-session';
 import { SERVER_ADVICE, tlsOptions } from './server-driver';
 import { parseServerUrl } from './server-url';
+import { STANDARD_TAGS, type TagDialect, numbered } from '../stores/tag-dialect';
+import type { WorkerDialect, Written } from '../stores/worker-row';
+import type { DatabaseIdentity, GuardDialect } from '../failover/failover-guard';
+import type { Statement } from '../connections/sql-database';
 
 /** Key of the lock that serializes changes of the schema. */
 const LOCK_NUMBER = 0x1eaf;
@@ -43,6 +46,59 @@ const SCHEMA: SchemaDialect = {
 };
 
 const EXAMPLE = 'postgres://user:password@host:5432/database';
+
+/** The cluster and its timeline; each promotion starts a new timeline. */
+const EXPRESSION = `(SELECT system_identifier FROM pg_control_system())
+  || ' timeline ' || substr(pg_walfile_name(pg_current_wal_lsn()), 1, 8)`;
+
+async function askIdentity(statement: Statement): Promise<DatabaseIdentity> {
+  const [row] = await statement<{ server: string }[]>(`SELECT ${EXPRESSION} AS server`);
+  return { server: row?.server ?? '', expression: EXPRESSION };
+}
+
+const POSTGRES_GUARD: GuardDialect = {
+  askIdentity,
+  insertRecord:
+    'INSERT INTO leaf_segment_server (id, server, largest_step) VALUES (1, $1, $2) ON CONFLICT (id) DO NOTHING',
+  lockRecord: 'SELECT server, generation FROM leaf_segment_server WHERE id = 1 FOR UPDATE',
+};
+
+const POSTGRES_TAGS: TagDialect = {
+  ...STANDARD_TAGS,
+  text: numbered,
+  bytesOf: (text) => `${text} COLLATE "C"`,
+  decimal: (value) => `(${value})::text`,
+  textOf: (value) => `(${value})::text`,
+  updated: "EXTRACT(EPOCH FROM update_time AT TIME ZONE current_setting('TimeZone'))",
+  now: 'EXTRACT(EPOCH FROM CURRENT_TIMESTAMP)',
+  number: '?::bigint',
+  greatest: 'GREATEST',
+  least: 'LEAST',
+  forUpdate: 'FOR UPDATE',
+  rememberDeleted: `INSERT INTO leaf_deleted_tag (biz_tag, max_id, issue_limit) VALUES (?, ?, ?)
+    ON CONFLICT (biz_tag) DO UPDATE SET max_id = GREATEST(leaf_deleted_tag.max_id, EXCLUDED.max_id)`,
+};
+
+const POSTGRES_WORKERS: WorkerDialect = {
+  text: numbered,
+  askOrigin: async (access) => (await POSTGRES_GUARD.askIdentity((sql) => access.run(sql, []))).expression,
+  isOrigin: (origin) => `(${origin}) = ?`,
+  integer: 'CAST(? AS bigint)',
+  insert: 'INSERT',
+  onConflict: 'ON CONFLICT DO NOTHING',
+  write: async (access, { sql, parameters, key }) => {
+    // The result of an UPDATE has a different shape than that of an INSERT; a SELECT makes both equal.
+    const text = `WITH done AS (${sql} RETURNING ${key} AS written) SELECT written FROM done`;
+    const rows = await access.run<Written[]>(numbered(text), [...parameters]);
+    return rows.map(({ written }) => written);
+  },
+  zeroIsNext: false,
+  // Two concurrent calls may leave the sequence too low by one: the next INSERT then conflicts, and the one after
+  // succeeds.
+  raiseNumbering: `SELECT setval(numbers, GREATEST(CAST(? AS bigint), COALESCE(pg_sequence_last_value(numbers), 1)))
+    FROM (SELECT CAST(pg_get_serial_sequence('leaf_workerid_alloc', 'id') AS regclass) AS numbers) AS sequence`,
+  now: 'EXTRACT(EPOCH FROM clock_timestamp()) * 1000',
+};
 
 export const postgres: Dialect<ServerAddress> = {
   schemes: ['postgres', 'postgresql'],

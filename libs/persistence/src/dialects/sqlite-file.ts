@@ -4,7 +4,30 @@ import { copyFile, link, rm, stat } from 'node:fs/promises';
 import { basename, dirname, join, resolve } from 'node:path';
 import { LeafError } from '@leaf-ids/core';
 import { codeOf, syncDirectory } from '@leaf-ids/core/internal';
-import { loadSqlite } from './sqlite-driver';
+import { missingDriver } from './server-driver';
+
+/** The parts of a libsql database that Leaf uses; declared here because the package is optional. */
+export interface SqliteConnection {
+  exec(sql: string): unknown;
+  pragma(text: string): unknown;
+  prepare(sql: string): { all(): unknown[] };
+  close(): unknown;
+}
+
+export type SqliteDriver = new (path: string, options?: { readonly timeout: number }) => SqliteConnection;
+
+/**
+ * Loads libsql. The import is lazy, because other engines do not need the package.
+ *
+ * @throws LeafError `LEAF_CONFIG_INVALID` when libsql does not load
+ */
+export async function loadSqlite(): Promise<SqliteDriver> {
+  try {
+    return (await import('libsql')).default;
+  } catch (error) {
+    throw missingDriver('libsql', 'SQLite files and the local worker registry need', error);
+  }
+}
 
 /** End of the temporary name of a new file. */
 const NEW = '.new';

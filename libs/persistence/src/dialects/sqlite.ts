@@ -3,15 +3,24 @@ import { dirname, isAbsolute, resolve } from 'node:path';
 import { LeafError } from '@leaf-ids/core';
 import { codeOf, messageOf } from '@leaf-ids/core/internal';
 import { FAULT, faultsBy } from '../connections/database-faults';
-import type { SessionDialect } from '../connections/session-dialect';
+import type { SessionDialect } from '../connections/session';
 import { inTransaction, MIGRATIONS_TABLE } from '../schema/migrate';
 import type { SchemaDialect } from '../schema/schema-dialect';
 import type { Dialect, FileAddress } from './dialect';
-import { loadSqlite, type SqliteConnection, type SqliteDriver } from './sqlite-driver';
-import { onePath, pathFault, provideDatabaseFile, SqliteFiles } from './sqlite-file';
-import { SQLITE_GUARD, SQLITE_TAGS, SQLITE_WORKERS } from './sqlite-statements';
+import {
+  onePath,
+  pathFault,
+  provideDatabaseFile,
+  SqliteFiles,
+  loadSqlite,
+  type SqliteConnection,
+  type SqliteDriver,
+} from './sqlite-file';
 import { SqliteSegmentStore } from './sqlite-segment-store';
 import { invalidUrl } from './url-parameters';
+import { STANDARD_TAGS, type TagDialect, unchanged } from '../stores/tag-dialect';
+import type { WorkerDialect, Written } from '../stores/worker-row';
+import type { GuardDialect } from '../failover/failover-guard';
 
 /**
  * Busy timeout of SQLite, in milliseconds. It blocks the thread, so longer waits happen in `SqlDatabase`.
@@ -53,6 +62,45 @@ const SCHEMA: SchemaDialect = {
 };
 
 const IN_MEMORY = ':memory:';
+
+/** A file has no replicas: the record shows whether the file was replaced by an older one. */
+export const SQLITE_GUARD: GuardDialect = {
+  askIdentity: () => Promise.resolve({ server: 'sqlite', expression: "'sqlite'" }),
+  insertRecord:
+    'INSERT INTO leaf_segment_server (id, server, largest_step) VALUES (1, ?, ?) ON CONFLICT (id) DO NOTHING',
+  lockRecord: 'SELECT server, generation FROM leaf_segment_server WHERE id = 1',
+};
+
+export const SQLITE_TAGS: TagDialect = {
+  ...STANDARD_TAGS,
+  text: unchanged,
+  decimal: (value) => `CAST(CAST(${value} AS INTEGER) AS TEXT)`,
+  textOf: (value) => `CAST(${value} AS TEXT)`,
+  updated: "CAST(strftime('%s', update_time) AS INTEGER)",
+  now: "CAST(strftime('%s', 'now') AS INTEGER)",
+  number: '?',
+  greatest: 'MAX',
+  least: 'MIN',
+  forUpdate: '',
+  rememberDeleted: `INSERT INTO leaf_deleted_tag (biz_tag, max_id, issue_limit) VALUES (?, ?, ?)
+    ON CONFLICT (biz_tag) DO UPDATE SET max_id = MAX(max_id, EXCLUDED.max_id)`,
+};
+
+export const SQLITE_WORKERS: WorkerDialect = {
+  text: unchanged,
+  askOrigin: () => Promise.resolve("'sqlite'"),
+  isOrigin: (origin) => `${origin} = ?`,
+  integer: '?',
+  insert: 'INSERT OR IGNORE',
+  onConflict: '',
+  write: async (access, { sql, parameters, key }) => {
+    const rows = await access.run<Written[]>(`${sql} RETURNING ${key} AS written`, [...parameters]);
+    return rows.map(({ written }) => written);
+  },
+  zeroIsNext: false,
+  raiseNumbering: undefined,
+  now: undefined,
+};
 
 /** A SQLite file, or a database in memory, opened by libsql. */
 export const sqlite: Dialect<FileAddress> = {

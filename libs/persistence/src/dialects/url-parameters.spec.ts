@@ -1,4 +1,4 @@
-import { DEFAULT_LIMITS } from '../connections/connection-limits';
+import { DEFAULT_LIMITS } from '../connections/connection-source';
 import { parseDatabaseUrl } from '../database/database-url';
 import { limitsOf } from './url-parameters';
 

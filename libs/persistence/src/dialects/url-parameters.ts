@@ -1,6 +1,6 @@
 import { isAbsolute } from 'node:path';
 import { InvalidValueError } from '@leaf-ids/core/internal';
-import type { ConnectionLimits } from '../connections/connection-limits';
+import type { ConnectionLimits } from '../connections/connection-source';
 import type { PasswordSource } from '../connections/password';
 
 /**

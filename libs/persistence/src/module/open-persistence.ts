@@ -1,16 +1,13 @@
-import { SystemClock } from '@leaf-ids/core';
+import { SystemClock, type SegmentStore, type TagStore } from '@leaf-ids/core';
 import { reasonOf, systemRandom, unlessAborted } from '@leaf-ids/core/internal';
 import { createSegmentStore, createTagStore, IN_MEMORY, newDatabase } from '../database/create-store';
-import { parseDatabaseUrl } from '../database/database-url';
+import { parseDatabaseUrl, sharedTarget } from '../database/database-url';
 import type { LeafDataSource } from '../database/leaf-data-source';
-import { sharedTarget } from '../database/shared-database';
 import { openDatabase } from '../database/open-database';
 import { Shard } from '../sharding/shard';
-import { ShardRouter } from '../sharding/shard-router';
 import { ShardedSegmentStore } from '../sharding/sharded-segment-store';
 import { ShardedTagStore } from '../sharding/sharded-tag-store';
-import { Shards } from '../sharding/shards';
-import { misplaced } from '../sharding/tag-places';
+import { Shards, ShardRouter, misplaced } from '../sharding/shards';
 import {
   closeProblem,
   failoverOptions,
@@ -20,7 +17,38 @@ import {
   type UrlPersistenceOptions,
 } from './persistence.module-definition';
 import { type LeafLogger, loggerOf } from './leaf-logger';
-import { Persistence } from './persistence';
+import type { OnApplicationShutdown } from '@nestjs/common';
+import type { DataSource } from 'typeorm';
+
+/** The stores on the database, which closes after the components that write to it at shutdown. */
+export class Persistence implements OnApplicationShutdown {
+  private stopUser: () => Promise<void> = () => Promise.resolve();
+
+  /**
+   * @param dataSource returns the open data source of a database, given by its name if there are several
+   * @param close repeatable
+   */
+  constructor(
+    readonly segments: SegmentStore,
+    readonly tags: TagStore,
+    readonly dataSource: (name?: string) => DataSource | undefined,
+    private readonly close: () => Promise<void>,
+  ) {}
+
+  /**
+   * Stops a component before the database closes: up to version 10, Nest stops a module before those that import it.
+   *
+   * @param stop repeatable, and never rejects
+   */
+  closeAfter(stop: () => Promise<void>): void {
+    this.stopUser = stop;
+  }
+
+  async onApplicationShutdown(): Promise<void> {
+    await this.stopUser();
+    await this.close();
+  }
+}
 
 /**
  * Opens the configured database, or several, and creates the stores on it; undefined without options.

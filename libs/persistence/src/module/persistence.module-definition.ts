@@ -17,10 +17,9 @@ import {
   text,
   whole,
 } from '@leaf-ids/core/internal';
-import { parseDatabaseUrl } from '../database/database-url';
-import { sharedTarget } from '../database/shared-database';
+import { parseDatabaseUrl, sharedTarget } from '../database/database-url';
 import { DURABILITY_SETTINGS } from '../dialects/dialects';
-import type { ShardMap } from '../sharding/shard-router';
+import type { ShardMap } from '../sharding/shards';
 import { DEFAULT_FAILOVER_GAP_STEPS, type FailoverOptions } from '../failover/failover-guard';
 import { type LeafLogger, type LoggerOption, loggerRule } from './leaf-logger';
 

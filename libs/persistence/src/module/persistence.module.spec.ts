@@ -14,9 +14,9 @@ import { NestFactory } from '@nestjs/core';
 import { getDataSourceToken, InjectDataSource, InjectRepository, TypeOrmModule } from '@nestjs/typeorm';
 import { DataSource, type Repository } from 'typeorm';
 import { SegmentStore, TagStore } from '@leaf-ids/core';
-import { loadSqlite } from '../dialects/sqlite-driver';
+import { loadSqlite } from '../dialects/sqlite-file';
 import { LeafAlloc } from '../stores/stored-tag';
-import { Persistence } from './persistence';
+import { Persistence } from './open-persistence';
 import { LEAF_DATA_SOURCE, PersistenceModule } from './persistence.module';
 import type { PersistenceModuleOptions } from './persistence.module-definition';
 

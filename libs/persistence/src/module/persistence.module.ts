@@ -3,8 +3,7 @@ import { getDataSourceToken, getRepositoryToken } from '@nestjs/typeorm';
 import { SegmentStore, TagStore } from '@leaf-ids/core';
 import { assertOptions } from '@leaf-ids/core/internal';
 import { LeafAlloc } from '../stores/stored-tag';
-import { openPersistence } from './open-persistence';
-import { Persistence } from './persistence';
+import { openPersistence, Persistence } from './open-persistence';
 import {
   type ASYNC_OPTIONS_TYPE,
   ConfigurableModuleClass,

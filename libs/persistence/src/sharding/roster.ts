@@ -1,5 +1,5 @@
 import { LeafError } from '@leaf-ids/core';
-import { type RecordedNames, replaced, rosterFaults, takenOut } from '../stores/roster-faults';
+import { type RecordedNames, replaced, rosterFaults, takenOut } from '../stores/database-names';
 import type { Shard } from './shard';
 
 /**

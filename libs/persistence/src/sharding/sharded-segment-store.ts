@@ -12,9 +12,8 @@ import {
 import { orRefusal, reasonOf } from '@leaf-ids/core/internal';
 import type { Shard } from './shard';
 import { SharedTags } from './shared-tags';
-import type { Shards } from './shards';
-import { takenOut } from '../stores/roster-faults';
-import { behind, misplaced, periodsElsewhere } from './tag-places';
+import { type Shards, behind, misplaced, periodsElsewhere } from './shards';
+import { takenOut } from '../stores/database-names';
 
 export interface ShardEvents {
   /** The tags of a database could not be listed; those known before remain. */

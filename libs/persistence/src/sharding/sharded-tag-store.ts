@@ -9,8 +9,7 @@ import {
 } from '@leaf-ids/core';
 import { compareNames, highest } from '../stores/sql-tag-store';
 import type { Shard } from './shard';
-import type { Shards } from './shards';
-import { misplaced, periodsElsewhere, sharesMissing } from './tag-places';
+import { type Shards, misplaced, periodsElsewhere, sharesMissing } from './shards';
 
 /** Administers the tags of several databases. */
 export class ShardedTagStore extends TagStore {

@@ -2,7 +2,7 @@ import { LeafError, MAX_ID } from '@leaf-ids/core';
 import { MAX_STEP, periodicTag, TagExhaustedError, unknownTag } from '@leaf-ids/core/internal';
 import type { Statement } from '../connections/sql-database';
 import { HAS_POSITION, LAST_ID, POSITION } from '../failover/move-forward';
-import { KIND_COLUMNS, type KindColumns } from './setting-columns';
+import { KIND_COLUMNS, type KindColumns } from './stored-tag';
 import type { TagDialect } from './tag-dialect';
 
 /** The row of a tag, read after an allocation changed no row. */

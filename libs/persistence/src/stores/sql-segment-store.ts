@@ -18,9 +18,8 @@ import { HAS_POSITION, POSITION, setPosition } from '../failover/move-forward';
 import { type AllocRow, changedMeanwhile, exhausted, isExhausted, isUsable, readRows, refusalOf } from './alloc-row';
 import { isBeyondLimit, needsAdmission, TagHistory } from './tag-history';
 import { insertPeriod, sameForCollation } from './period-statement';
-import { AllocReads } from './alloc-reads';
-import { KIND_NAMES, kindOf, shareCondition } from './setting-columns';
-import { type LeafAlloc, positionOf } from './stored-tag';
+import { AllocReads } from './tag-reads';
+import { type LeafAlloc, positionOf, KIND_NAMES, kindOf, shareCondition } from './stored-tag';
 import { notIssuedAbove, type TagDialect } from './tag-dialect';
 
 interface PeriodicRow {

@@ -14,13 +14,11 @@ import {
 import { unknownTag } from '@leaf-ids/core/internal';
 import type { SqlDatabase, SqlParameter, Statement } from '../connections/sql-database';
 import { isHidden, positionColumns, WITHOUT_ROW } from '../failover/move-forward';
-import { aloneFault } from './roster-faults';
-import type { DatabaseNames } from './database-names';
-import { AllocReads } from './alloc-reads';
+import { type DatabaseNames, aloneFault } from './database-names';
 import { LeafDeletedTag } from './entities';
 import { ALLOC_NAMES, insertValues, type LeafAlloc, positionOf, raised, select, toTagRow } from './stored-tag';
 import { FROZEN, historyEnd, type TagDialect } from './tag-dialect';
-import { TagReads } from './tag-reads';
+import { TagReads, AllocReads } from './tag-reads';
 
 /** Limit for a change of a few statements, in milliseconds. */
 const CHANGE_LIMIT_MS = 5000;

@@ -52,3 +52,14 @@ export function historyEnd({ greatest }: Pick<TagDialect, 'greatest'>): string {
 export function notIssuedAbove({ deletedTag }: TagDialect): string {
   return `NOT EXISTS (SELECT 1 FROM leaf_deleted_tag WHERE ${deletedTag} AND leaf_deleted_tag.max_id > ?)`;
 }
+
+/** The placeholders of drivers that accept `?`. */
+export function unchanged(sql: string): string {
+  return sql;
+}
+
+/** Replaces each `?` by `$1`, `$2` …, the placeholders of PostgreSQL. */
+export function numbered(sql: string): string {
+  let count = 0;
+  return sql.replaceAll('?', () => `$${++count}`);
+}

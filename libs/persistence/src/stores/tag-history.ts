@@ -4,8 +4,7 @@ import type { SqlDatabase, SqlParameter, Statement } from '../connections/sql-da
 import type { FailoverGuard } from '../failover/failover-guard';
 import { gapParameters, movedPosition, POSITION, setPosition } from '../failover/move-forward';
 import { isUsable, readRows, type UsableRow } from './alloc-row';
-import { kindOf } from './setting-columns';
-import { positionOf } from './stored-tag';
+import { positionOf, kindOf } from './stored-tag';
 import type { TagDialect } from './tag-dialect';
 
 /** Limit for a change of a few statements, in milliseconds. */

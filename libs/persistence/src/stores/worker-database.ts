@@ -3,7 +3,7 @@ import { stat } from 'node:fs/promises';
 import { LeafError, type LeafErrorCode } from '@leaf-ids/core';
 import { codeOf, messageOf } from '@leaf-ids/core/internal';
 import { faultBeneath } from '../connections/database-faults';
-import type { SessionDialect } from '../connections/session-dialect';
+import type { SessionDialect } from '../connections/session';
 import type { SqlDatabase } from '../connections/sql-database';
 import type { WorkerDialect } from './worker-row';
 

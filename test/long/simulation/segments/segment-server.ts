@@ -9,14 +9,13 @@ import {
 } from '@leaf-ids/core';
 import { DEFAULT_SEGMENT_OPTIONS, SegmentIdGenerator } from '@leaf-ids/core/internal';
 import type { SqlDatabase } from '../../../../libs/persistence/src/connections/sql-database';
-import { SQLITE_GUARD, SQLITE_TAGS, SQLITE_WORKERS } from '../../../../libs/persistence/src/dialects/sqlite-statements';
+import { SQLITE_GUARD, SQLITE_TAGS, SQLITE_WORKERS } from '../../../../libs/persistence/src/dialects/sqlite';
 import { SqliteSegmentStore } from '../../../../libs/persistence/src/dialects/sqlite-segment-store';
 import { FailoverGuard, type GuardDialect } from '../../../../libs/persistence/src/failover/failover-guard';
 import type { Shard } from '../../../../libs/persistence/src/sharding/shard';
-import { ShardRouter } from '../../../../libs/persistence/src/sharding/shard-router';
 import { ShardedSegmentStore } from '../../../../libs/persistence/src/sharding/sharded-segment-store';
 import { ShardedTagStore } from '../../../../libs/persistence/src/sharding/sharded-tag-store';
-import { Shards } from '../../../../libs/persistence/src/sharding/shards';
+import { Shards, ShardRouter } from '../../../../libs/persistence/src/sharding/shards';
 import { DatabaseNames } from '../../../../libs/persistence/src/stores/database-names';
 import { SqlTagStore } from '../../../../libs/persistence/src/stores/sql-tag-store';
 import type { SeededRandom } from '../../../support/seeded-random';

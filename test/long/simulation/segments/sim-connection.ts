@@ -1,8 +1,7 @@
 import { EntityManager, type QueryRunner } from 'typeorm';
 import type { Clock } from '@leaf-ids/core';
 import { FAULT, faultsBy } from '../../../../libs/persistence/src/connections/database-faults';
-import type { SessionDialect } from '../../../../libs/persistence/src/connections/session-dialect';
-import type { SqlParameter } from '../../../../libs/persistence/src/connections/session';
+import type { SqlParameter, SessionDialect } from '../../../../libs/persistence/src/connections/session';
 import { SqlDatabase } from '../../../../libs/persistence/src/connections/sql-database';
 import type { SeededRandom } from '../../../support/seeded-random';
 import type { EngineSession, SimEngine } from './sim-engine';

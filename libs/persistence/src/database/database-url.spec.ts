@@ -1,5 +1,5 @@
 import { DataSource } from 'typeorm';
-import { sharedTarget } from './shared-database';
+import { sharedTarget } from './database-url';
 
 it.each([
   { type: 'mysql', database: 'orders' } as const,

@@ -1,4 +1,4 @@
-import { mysqlFault } from './mysql-faults';
+import { mysqlFault } from './mysql-session';
 
 function fault(code: string, message: string): unknown {
   return mysqlFault(Object.assign(new Error(message), { code }))?.again;
