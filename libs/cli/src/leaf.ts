@@ -1,5 +1,13 @@
 import { type Command, Option } from 'commander';
-import { LeafError, MAX_BATCH_SIZE, MAX_RANGE_SIZE, type TagOrder, type TagReset } from '@leaf-ids/core';
+import {
+  LeafError,
+  MAX_BATCH_SIZE,
+  MAX_RANGE_SIZE,
+  type TagOrder,
+  type TagReset,
+  type IdRange,
+  type SnowflakeParts,
+} from '@leaf-ids/core';
 import {
   codeOf,
   DEFAULT_STEP,
@@ -9,6 +17,8 @@ import {
   ORDERS,
   reasonOf,
   visible,
+  table,
+  type TagJson,
 } from '@leaf-ids/core/internal';
 import {
   addCommonOptions,
@@ -22,9 +32,8 @@ import {
   whole,
 } from './options';
 import { createProgram, errorJson, FAILED, runProgram, type Terminal, wantsJson } from './program';
-import { decoded, idList, rangeList, tagDetails, tagTable, textList } from './results';
 import type { ServerOptions } from './server-source';
-import type { Perform, Result, Source } from './source';
+import type { Perform, Result, Source, TagList } from './source';
 
 interface LeafOptions {
   readonly terminal: Terminal;
@@ -215,4 +224,44 @@ function addTagCommands(program: Command, perform: Perform): void {
       const created = { tag, step, ...(from === undefined ? {} : { maxId: from }), ...settings };
       return perform(async (source) => tagDetails(await source.createTag(created)), tag);
     });
+}
+
+/** @param facts what the JSON value has beside the IDs */
+function idList(ids: readonly bigint[], facts: object = {}): Result {
+  const texts = ids.map(String);
+  return { text: texts.join('\n'), json: { ...facts, ids: texts } };
+}
+
+function textList(tag: string, texts: readonly string[]): Result {
+  return { text: texts.map(visible).join('\n'), json: { tag, texts } };
+}
+
+function rangeList(tag: string, found: readonly IdRange[]): Result {
+  const ranges = found.map(({ from, to }) => ({ from: String(from), to: String(to) }));
+  return { text: ranges.map(({ from, to }) => `${from} ${to}`).join('\n'), json: { tag, ranges } };
+}
+
+function decoded(id: bigint, { timestamp, workerId, sequence }: SnowflakeParts): Result {
+  const json = { id: String(id), timestamp, time: new Date(timestamp).toISOString(), workerId, sequence };
+  return { text: lines(json), json };
+}
+
+function tagDetails(tag: TagJson): Result {
+  return { text: lines(tag), json: tag };
+}
+
+function tagTable(list: TagList): Result {
+  const rows = list.tags.map(({ tag, maxId, step, description }) => [tag, maxId, String(step), description]);
+  const text = table(['TAG', 'NEXT ID', 'STEP', 'DESCRIPTION'], rows).join('\n');
+  if (list.next === null) return { text, json: list };
+  return { text, json: list, note: `There are more tags: leaf tags list --after ${list.next}` };
+}
+
+function lines(facts: object): string {
+  const entries = Object.entries(facts).map(([name, value]: [string, unknown]) => [
+    name,
+    visible(typeof value === 'string' ? value : JSON.stringify(value)),
+  ]);
+  const width = Math.max(...entries.map(([name = '']) => name.length));
+  return entries.map(([name = '', value = '']) => `${name.padEnd(width)}  ${value}`.trimEnd()).join('\n');
 }

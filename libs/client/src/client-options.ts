@@ -15,12 +15,23 @@ import {
   that,
   textOr,
   whole,
+  assertOptions,
+  type Fault,
+  refuseFaults,
+  withDefaults,
 } from '@leaf-ids/core/internal';
 import { type ClientToken, tokenRule } from './http/http-connection';
 import type { LoadEvents, PrefetchOptions } from './prefetch/prefetch-context';
 import type { SnowflakePrefetchOptions } from './prefetch/snowflake-buffer';
 import type { EjectionOptions } from './servers/server-health';
-import { MODE_RULE, type SnowflakeWindowOptions, WINDOW_RULES, type WindowEvents } from './window/window-options';
+import {
+  MODE_RULE,
+  type SnowflakeWindowOptions,
+  WINDOW_RULES,
+  type WindowEvents,
+  type ResolvedWindow,
+  resolveWindow,
+} from './window/window-options';
 
 export interface LeafServerAddress {
   /** Base URL of the routes: `http://10.0.0.5:8080`, or `https://ids.example.org/leaf` behind a proxy. */
@@ -127,7 +138,7 @@ const EVENTS: Rules<LeafClientEvents> = {
 
 type Servers = LeafClientOptions['servers'];
 
-export const CLIENT_RULES: Rules<LeafClientOptions> = {
+const CLIENT_RULES: Rules<LeafClientOptions> = {
   servers: required(
     both(
       list(textOr(serverUrl, object(SERVER))),
@@ -156,7 +167,7 @@ export const CLIENT_RULES: Rules<LeafClientOptions> = {
 };
 
 /** Whether the option `snowflake` has the mode `window`. */
-export function isWindow(value: unknown): value is SnowflakeWindowOptions {
+function isWindow(value: unknown): value is SnowflakeWindowOptions {
   return typeof value === 'object' && value !== null && Reflect.get(value, 'mode') === 'window';
 }
 
@@ -197,4 +208,67 @@ function harmless<A extends unknown[]>(listener: ((...args: A) => void) | undefi
       // A failing listener must not fail a call.
     }
   };
+}
+
+interface ResolvedAddress {
+  readonly url: URL;
+  readonly zone: string | undefined;
+}
+
+export interface ResolvedOptions {
+  readonly servers: readonly ResolvedAddress[];
+  readonly timeoutMs: number;
+  readonly requestTimeoutMs: number;
+  readonly maxRequests: number;
+  readonly maxWaiting: number;
+  readonly prefetch: boolean;
+  readonly segment: PrefetchOptions;
+  readonly snowflake: SnowflakePrefetchOptions;
+  /** Options of the mode `window` of snowflake IDs. */
+  readonly window: ResolvedWindow | undefined;
+  readonly ejection: EjectionOptions;
+  readonly preload: { readonly tags: readonly string[]; readonly snowflake: boolean };
+  readonly token: ClientToken | undefined;
+}
+
+/** @throws LeafError `LEAF_CONFIG_INVALID` that lists all faults */
+export function resolveOptions(options: LeafClientOptions): ResolvedOptions {
+  assertOptions('LeafClient', object(CLIENT_RULES), options);
+  const { segment, snowflake, ejection, ...defaults } = DEFAULT_CLIENT_OPTIONS;
+  const { servers, timeoutMs, requestTimeoutMs, maxRequests, maxWaiting, prefetch, preload, token } = withDefaults(
+    defaults,
+    options,
+  );
+  const [fetch, window] = isWindow(options.snowflake) ? [{}, options.snowflake] : [options.snowflake ?? {}, undefined];
+  const resolved = {
+    servers: servers.map((server) => {
+      const { url, zone } = typeof server === 'string' ? { url: server, zone: undefined } : server;
+      return { url: new URL(url), zone };
+    }),
+    ...{ timeoutMs, requestTimeoutMs, maxRequests, maxWaiting, prefetch, token },
+    segment: withDefaults(segment, options.segment ?? {}),
+    snowflake: withDefaults(snowflake, fetch),
+    window: window && resolveWindow(window),
+    ejection: withDefaults(ejection, options.ejection ?? {}),
+    preload: { tags: preload?.tags ?? [], snowflake: preload?.snowflake ?? false },
+  };
+  const isPreloaded = (resolved.preload.snowflake && window === undefined) || resolved.preload.tags.length > 0;
+  refuseFaults('LeafClient', [
+    ...(isPreloaded && !prefetch ? [{ path: 'preload', fault: 'requires prefetch' }] : []),
+    ...atLeast('segment', resolved.segment, 'maxSize', 'minSize'),
+    ...atLeast('snowflake', resolved.snowflake, 'maxSize', 'minSize'),
+    ...atLeast('ejection', resolved.ejection, 'maxMs', 'firstMs'),
+  ]);
+  return resolved;
+}
+
+function atLeast<Name extends string>(
+  part: string,
+  values: Readonly<Record<Name, number>>,
+  larger: Name,
+  smaller: Name,
+): Fault[] {
+  if (values[larger] >= values[smaller]) return [];
+  const fault = `(${values[larger]}) must not be less than ${part}.${smaller} (${values[smaller]})`;
+  return [{ path: `${part}.${larger}`, fault }];
 }

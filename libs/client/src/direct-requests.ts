@@ -3,7 +3,7 @@ import { assertTag, withinDeadline } from '@leaf-ids/core/internal';
 import { readBatch, readPeriod, readRanges } from './http/answers';
 import type { PrefetchContext } from './prefetch/prefetch-context';
 import { SNOWFLAKE_KEY } from './prefetch/snowflake-buffer';
-import { RequestPolicy } from './servers/request-policy';
+import { RequestPolicy } from './servers/server-choice';
 import { DuplicateDetector, type PrefetchView, rangesOverlap } from './prefetch/prefetch-buffer';
 import { LoadRecord } from './prefetch/load-record';
 import type { SnowflakeSource } from './snowflake-source';

@@ -16,13 +16,18 @@ import {
   SystemClock,
 } from '@leaf-ids/core';
 import { assertCount, onlyNumber, Semaphore, systemRandom } from '@leaf-ids/core/internal';
-import { DEFAULT_CLIENT_OPTIONS, type LeafClientOptions, safeEvents } from './client-options';
+import {
+  DEFAULT_CLIENT_OPTIONS,
+  type LeafClientOptions,
+  safeEvents,
+  type ResolvedOptions,
+  resolveOptions,
+} from './client-options';
 import { DirectRequests, DirectSnowflakes, PeriodRequests } from './direct-requests';
 import { Requester } from './http/requester';
 import type { PrefetchView } from './prefetch/prefetch-buffer';
 import { SnowflakeBuffer } from './prefetch/snowflake-buffer';
 import { CallerLimit } from './prefetch/prefetch-context';
-import { type ResolvedOptions, resolveOptions } from './resolve-options';
 import type { Server, ServerView } from './servers/server';
 import { ServerChoice } from './servers/server-choice';
 import { openServers } from './servers/open-servers';

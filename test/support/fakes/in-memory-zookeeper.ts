@@ -1,6 +1,9 @@
 import { ZookeeperFault } from '../../../libs/registry/src/stores/zookeeper/zookeeper-fault';
-import type { WrittenNode, ZookeeperNode } from '../../../libs/registry/src/stores/zookeeper/zookeeper-node';
-import type { ZookeeperCalls } from '../../../libs/registry/src/stores/zookeeper/zookeeper-session';
+import type {
+  ZookeeperCalls,
+  WrittenNode,
+  ZookeeperNode,
+} from '../../../libs/registry/src/stores/zookeeper/zookeeper-session';
 import type { RegistryTraffic } from './registry-traffic';
 
 /** The number of the only session of each client. */

@@ -1,8 +1,7 @@
 import { type Clock, LeafError, type RandomSource } from '@leaf-ids/core';
 import { NONCE_PARAMETER, reasonOf, type Semaphore } from '@leaf-ids/core/internal';
-import type { RequestPolicy } from '../servers/request-policy';
 import type { Server } from '../servers/server';
-import type { ServerChoice } from '../servers/server-choice';
+import type { RequestPolicy, ServerChoice } from '../servers/server-choice';
 import { ServerFault } from '../servers/server-health';
 import type { HttpAnswer, HttpRequest } from './http-connection';
 import { refusalOf } from './answers';

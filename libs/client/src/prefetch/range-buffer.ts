@@ -1,7 +1,7 @@
 import { type IdRange, LeafError, MAX_RANGE_SIZE } from '@leaf-ids/core';
 import { Segment } from '@leaf-ids/core/internal';
 import { type RangesAnswer, readRanges } from '../http/answers';
-import { RequestPolicy } from '../servers/request-policy';
+import { RequestPolicy } from '../servers/server-choice';
 import { ServerFault } from '../servers/server-health';
 import type { PrefetchContext, PrefetchOptions } from './prefetch-context';
 import { DuplicateDetector, PrefetchBuffer, rangesOverlap } from './prefetch-buffer';

@@ -1,6 +1,6 @@
 import { LeafError, MAX_BATCH_SIZE } from '@leaf-ids/core';
 import { readBatch } from '../http/answers';
-import { RequestPolicy } from '../servers/request-policy';
+import { RequestPolicy } from '../servers/server-choice';
 import { ServerFault } from '../servers/server-health';
 import type { SnowflakeSource } from '../snowflake-source';
 import type { PrefetchContext, PrefetchOptions } from './prefetch-context';

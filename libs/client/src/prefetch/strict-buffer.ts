@@ -1,7 +1,7 @@
 import { type IdRange, LeafError, MAX_RANGE_SIZE } from '@leaf-ids/core';
 import { backoffMs, CallerQueue } from '@leaf-ids/core/internal';
 import { readRanges } from '../http/answers';
-import { RequestPolicy } from '../servers/request-policy';
+import { RequestPolicy } from '../servers/server-choice';
 import { ServerFault } from '../servers/server-health';
 import type { PrefetchContext } from './prefetch-context';
 import { asRefusal, BACKOFF, isPassing, LoadRecord, tooLate } from './load-record';

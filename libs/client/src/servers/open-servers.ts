@@ -1,7 +1,6 @@
 import type { Clock, RandomSource } from '@leaf-ids/core';
-import type { LeafClientEvents } from '../client-options';
+import type { LeafClientEvents, ResolvedOptions } from '../client-options';
 import { HttpConnection } from '../http/http-connection';
-import type { ResolvedOptions } from '../resolve-options';
 import { Server } from './server';
 import { ServerHealth } from './server-health';
 

@@ -1,10 +1,9 @@
 import { LeafError, type RandomSource } from '@leaf-ids/core';
 import { FakeClock } from '@leaf-ids/core/testing';
 import { HttpConnection } from '../http/http-connection';
-import { RequestPolicy } from './request-policy';
 import { Server } from './server';
-import { ServerChoice } from './server-choice';
 import { ServerHealth } from './server-health';
+import { ServerChoice, RequestPolicy } from './server-choice';
 
 const clock = new FakeClock();
 const NONE = new Set<Server>();

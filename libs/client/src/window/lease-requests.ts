@@ -2,7 +2,7 @@ import { BitLayout, type BitLayoutOptions, type Clock, isLeafError, type RandomS
 import { MARKS, type WindowProgress } from '@leaf-ids/core/internal';
 import { asObject, wrong } from '../http/answers';
 import type { Requester } from '../http/requester';
-import { RequestPolicy } from '../servers/request-policy';
+import { RequestPolicy } from '../servers/server-choice';
 import type { ResolvedWindow } from './window-options';
 
 const PATH = '/api/workers';

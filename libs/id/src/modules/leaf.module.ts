@@ -10,10 +10,11 @@ import {
   type OnModuleInit,
   Optional,
   type Provider,
+  type LoggerService,
 } from '@nestjs/common';
 import { ModulesContainer } from '@nestjs/core';
 import { SchedulerRegistry } from '@nestjs/schedule';
-import { IdService, LeafError, SegmentStore, SystemClock, TagStore } from '@leaf-ids/core';
+import { IdService, LeafError, SegmentStore, SystemClock, TagStore, type Clock } from '@leaf-ids/core';
 import { loggerOf, Persistence, PersistenceModule } from '@leaf-ids/persistence';
 import { SegmentService } from '../segment/segment.service';
 import { SnowflakeService } from '../snowflake/snowflake.service';
@@ -21,7 +22,6 @@ import { EmbeddedIdService } from '../runtime/embedded-id-service';
 import { Leaf } from '../runtime/leaf';
 import { RuntimeOptions } from '../options/leaf-options';
 import { LeafHealthIndicator } from './leaf-health-indicator';
-import { warnWithoutShutdownHooks } from './shutdown-hooks';
 
 /**
  * Starts and stops a runtime with its application, and registers its jobs with the scheduler of the application, if
@@ -151,4 +151,20 @@ export function leafModule(
   };
   // The order of imports decides which IdService `app.get()` finds: the last one, that of the runtime.
   return { module, global, imports: [settings, runtime], exports: [runtime] };
+}
+
+/** Time in which the application can call `enableShutdownHooks()` before the warning, in milliseconds. */
+const GRACE_MS = 5000;
+
+/** Warns if a SIGTERM would end this process without the shutdown hooks of Nest, a while after the start. */
+export async function warnWithoutShutdownHooks(
+  clock: Clock,
+  logger: Pick<LoggerService, 'warn'>,
+  stopping: AbortSignal,
+): Promise<void> {
+  await clock.sleep(GRACE_MS, stopping);
+  if (stopping.aborted || process.listenerCount('SIGTERM') > 0) return;
+  logger.warn(
+    'Nothing in this process handles SIGTERM, so a stop counts as a crash: unused IDs become a gap, and a worker ID stays reserved for up to an hour. Call app.enableShutdownHooks().',
+  );
 }

@@ -6,7 +6,7 @@ import {
 } from '@nestjs/common';
 import { assertOptions, object } from '@leaf-ids/core/internal';
 import { RuntimeOptions } from '../options/leaf-options';
-import { SEGMENT_MODULE_RULES, type SegmentModuleOptions } from '../segment/segment-options';
+import { SEGMENT_MODULE_RULES, type SegmentModuleOptions } from '../segment/segment.service';
 import { leafModule } from './leaf.module';
 
 /**

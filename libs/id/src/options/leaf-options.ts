@@ -32,7 +32,7 @@ import {
   signalRule,
 } from '@leaf-ids/persistence';
 import { type LeasedRegistryOptions, registryFaults, type RegistryOptions, registryRule } from '@leaf-ids/registry';
-import { SEGMENT_MODULE_RULES, type SegmentModuleOptions } from '../segment/segment-options';
+import { SEGMENT_MODULE_RULES, type SegmentModuleOptions } from '../segment/segment.service';
 import { registryOptions, SNOWFLAKE_MODULE_RULES, type SnowflakeModuleOptions } from '../snowflake/snowflake-options';
 
 type Source = { readonly url: string } | OpenDataSource;

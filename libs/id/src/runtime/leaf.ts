@@ -1,15 +1,20 @@
-import { LeafError, type SegmentStore, SystemClock, type TagStore } from '@leaf-ids/core';
-import { ShutdownStack, type Ticker, unlessAborted } from '@leaf-ids/core/internal';
+import { LeafError, type SegmentStore, SystemClock, type TagStore, type Clock } from '@leaf-ids/core';
+import { ShutdownStack, Ticker, unlessAborted, withDefaults } from '@leaf-ids/core/internal';
 import { type LeafLogger, loggerOf, openPersistence } from '@leaf-ids/persistence';
 import { createRegistry } from '@leaf-ids/registry';
-import { SEGMENT_STOP_LIMIT_MS, SegmentService } from '../segment/segment.service';
+import {
+  SEGMENT_STOP_LIMIT_MS,
+  SegmentService,
+  DEFAULT_SEGMENT_MODULE_OPTIONS,
+  type SegmentModuleOptions,
+} from '../segment/segment.service';
 import { SnowflakeService } from '../snowflake/snowflake.service';
 import { type LeafOptions, RuntimeOptions } from '../options/leaf-options';
-import { DatabaseProbe } from './database-probe';
+import { DatabaseProbe } from './health';
 import { createDeclared } from './declared-tags';
 import { EmbeddedIdService } from './embedded-id-service';
-import { segmentJobs, snowflakeJobs } from './leaf.job';
 import { type LeafReadiness, type LeafStatus, readinessOf, statusOf, type StatusSources } from './status';
+import { DEFAULT_SNOWFLAKE_MODULE_OPTIONS, type SnowflakeModuleOptions } from '../snowflake/snowflake-options';
 
 /** Limit for releasing the worker ID, and for closing the database, in milliseconds. */
 const STOP_LIMIT_MS = 15_000;
@@ -191,4 +196,33 @@ export class Leaf {
     const workerId = await snowflake.stop();
     this.givenBack.push(workerId === undefined ? 'no worker ID released' : `worker ID ${workerId} released`);
   }
+}
+
+/** Interval between two saves of the hot tags, in milliseconds. */
+const HOT_TAGS_MS = 300_000;
+
+/** Refreshes the tags; saves the hot tags if a file is configured, in case the process is killed. */
+function segmentJobs(segments: SegmentService, clock: Clock, options: SegmentModuleOptions): Ticker[] {
+  const { refreshMs, hotTagsFile } = withDefaults(DEFAULT_SEGMENT_MODULE_OPTIONS, options);
+  const refresh = new Ticker('leaf-tag-refresh', () => segments.generator.refresh.run(), { everyMs: refreshMs }, clock);
+  if (hotTagsFile === undefined) return [refresh];
+  return [refresh, new Ticker('leaf-hot-tags', () => segments.saveHotTags(), { everyMs: HOT_TAGS_MS }, clock)];
+}
+
+/**
+ * Extends the lease, and maintains the worker registry. After the jobs have stopped, the generator extends the lease
+ * when half of the lease TTL is used.
+ */
+function snowflakeJobs(
+  snowflake: SnowflakeService,
+  clock: Clock,
+  options: SnowflakeModuleOptions,
+  reportMs: number,
+): Ticker[] {
+  const { maintainMs } = withDefaults(DEFAULT_SNOWFLAKE_MODULE_OPTIONS, options);
+  const maintain = { everyMs: maintainMs, atStart: true };
+  return [
+    new Ticker('leaf-time-report', () => snowflake.reportTime(), { everyMs: reportMs }, clock),
+    new Ticker('leaf-registry-maintenance', () => snowflake.maintainRegistry(), maintain, clock),
+  ];
 }

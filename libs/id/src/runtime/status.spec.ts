@@ -3,8 +3,7 @@ import { LeafError, type PeriodicTaskSnapshot, type SegmentStore } from '@leaf-i
 import { FakeClock } from '@leaf-ids/core/testing';
 import type { SegmentService } from '../segment/segment.service';
 import type { SnowflakeService } from '../snowflake/snowflake.service';
-import type { DatabaseProbe } from './database-probe';
-import type { Health } from './health';
+import type { Health, DatabaseProbe } from './health';
 import { type LeafStatus, readinessOf, statusOf, type StatusSources } from './status';
 
 /** How each part was found. */

@@ -9,8 +9,7 @@ import type {
 import { type FailingTags, reasonOf } from '@leaf-ids/core/internal';
 import type { SegmentService } from '../segment/segment.service';
 import type { SnowflakeService } from '../snowflake/snowflake.service';
-import type { DatabaseProbe } from './database-probe';
-import type { Health } from './health';
+import type { Health, DatabaseProbe } from './health';
 
 /** Counters include removed tags, so that they never decrease. */
 export interface SegmentStatus {

@@ -15,9 +15,45 @@ import {
   withDefaults,
   withinDeadline,
   writeDurably,
+  callback,
+  DEFAULT_SEGMENT_OPTIONS,
+  milliseconds,
+  required,
+  type Rules,
+  SEGMENT_RULES,
+  type SegmentOptions,
+  text,
 } from '@leaf-ids/core/internal';
-import { type LeafLogger, loggerOf } from '@leaf-ids/persistence';
-import { DEFAULT_SEGMENT_MODULE_OPTIONS, SEGMENT_MODULE_RULES, type SegmentModuleOptions } from './segment-options';
+import {
+  type LeafLogger,
+  loggerOf,
+  type LoggerOption,
+  loggerRule,
+  type PersistenceModuleOptions,
+  persistenceRule,
+} from '@leaf-ids/persistence';
+
+/** Omitted options have their defaults. */
+export interface SegmentModuleOptions extends Partial<SegmentOptions>, LoggerOption {
+  readonly database: PersistenceModuleOptions;
+  /** Time between two tag refreshes, in milliseconds; 60,000 by default. */
+  readonly refreshMs?: number;
+  /** File for the tags used in the last day, which the next start preloads. If omitted, they are not saved. */
+  readonly hotTagsFile?: string;
+  /** Wraps the store of the segments, for example to trace its calls. */
+  readonly wrapStore?: (store: SegmentStore) => SegmentStore;
+}
+
+export const DEFAULT_SEGMENT_MODULE_OPTIONS = { ...DEFAULT_SEGMENT_OPTIONS, refreshMs: 60_000 };
+
+export const SEGMENT_MODULE_RULES: Rules<SegmentModuleOptions> = {
+  ...SEGMENT_RULES,
+  database: required(persistenceRule),
+  refreshMs: milliseconds(1),
+  hotTagsFile: text,
+  wrapStore: callback,
+  logger: loggerRule,
+};
 
 /** Time limit for the give-back at the stop, after which the connection closes, in milliseconds. */
 const CLOSE_LIMIT_MS = 5000;

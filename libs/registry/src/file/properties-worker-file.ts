@@ -1,8 +1,8 @@
 import { join } from 'node:path';
 import { formatInstance, type Instance, LeafError } from '@leaf-ids/core';
-import { type FileRecord, messageOf, WorkerFile, writeDurably } from '@leaf-ids/core/internal';
+import { type FileRecord, messageOf, WorkerFile, writeDurably, codeOf } from '@leaf-ids/core/internal';
 import { type ExclusiveLock, lockDirectory } from './exclusive-lock';
-import { readTextFile } from './read-text';
+import { readFile } from 'node:fs/promises';
 
 /** The keys of the Java service, which come first. */
 const JAVA = ['workerID', 'maxTimestamp'] as const;
@@ -167,5 +167,40 @@ export class PropertiesWorkerFile extends WorkerFile {
       `The worker file ${this.path} is invalid: ${problem}. Leaf has not changed it. Restore it from a backup; or check that the registry is reachable and the clock of this host is correct, and delete the file.`,
       { cause },
     );
+  }
+}
+
+/** Faults of the system, which say nothing about the content of the file. */
+const TRANSIENT = ['EMFILE', 'ENFILE', 'EIO', 'EAGAIN', 'EBUSY', 'EINTR', 'ENOMEM', 'ESTALE', 'ETIMEDOUT'];
+const DENIED = ['EACCES', 'EPERM'];
+
+/**
+ * Reads a worker file.
+ *
+ * @returns undefined if the file does not exist
+ * @throws LeafError `LEAF_REGISTRY_UNREACHABLE` for faults that may be transient, `LEAF_DATA_DIR_UNUSABLE` for missing
+ *   permissions; any other error as it is
+ */
+export async function readTextFile(path: string): Promise<string | undefined> {
+  try {
+    return await readFile(path, 'utf8');
+  } catch (error) {
+    const code = codeOf(error) ?? '';
+    if (code === 'ENOENT') return undefined;
+    if (TRANSIENT.includes(code)) {
+      throw new LeafError(
+        'LEAF_REGISTRY_UNREACHABLE',
+        `Cannot read the worker file ${path}: ${messageOf(error)}. This server retries automatically. Do not delete the file: it records which IDs may exist.`,
+        { cause: error, retryAfterMs: 1000 },
+      );
+    }
+    if (DENIED.includes(code)) {
+      throw new LeafError(
+        'LEAF_DATA_DIR_UNUSABLE',
+        `Cannot read the worker file ${path}: ${messageOf(error)}. Make it readable for this user. Do not delete it: it records which IDs may exist.`,
+        { cause: error },
+      );
+    }
+    throw error;
   }
 }

@@ -1,6 +1,6 @@
 import { LeafError, type StoredWorker, type WorkerRecord } from '@leaf-ids/core';
 import { codeOf, isCount, isTime, messageOf, parseObject, writeDurably } from '@leaf-ids/core/internal';
-import { readTextFile } from '../../file/read-text';
+import { readTextFile } from '../../file/properties-worker-file';
 
 /**
  * The content of `workerID.json`: the four keys of the Java service's local mode, then our own, ending with the process

@@ -2,7 +2,7 @@ import { formatInstance, type Instance, type WorkerRecord } from '@leaf-ids/core
 import { isCount, isTime, parseArray, parseObject } from '@leaf-ids/core/internal';
 import { decodePoolRecord, encodePoolRecord } from '../shared/pool-store';
 import { hide, reveal } from './hidden-text';
-import type { ZookeeperNode } from './zookeeper-node';
+import type { ZookeeperNode } from './zookeeper-session';
 
 /** The values that a write compares. */
 export type Token = Pick<ZookeeperNode, 'session' | 'created' | 'version' | 'data'>;

@@ -26,9 +26,8 @@ import {
   type Token,
 } from './node-layout';
 import { isFault, ZookeeperFault, type ZookeeperFaultKind } from './zookeeper-fault';
-import type { ZookeeperNode } from './zookeeper-node';
 import { ZookeeperPeers } from './zookeeper-peers';
-import type { ZookeeperCalls } from './zookeeper-session';
+import type { ZookeeperCalls, ZookeeperNode } from './zookeeper-session';
 
 /** Maximum number of concurrent reads. */
 const PIPELINE = 256;

@@ -1,7 +1,6 @@
 import { hostname } from 'node:os';
 import { DEFAULT_LAYOUT, LeafError } from '@leaf-ids/core';
-import { DEFAULT_CLIENT_OPTIONS, type LeafClientOptions } from './client-options';
-import { resolveOptions } from './resolve-options';
+import { DEFAULT_CLIENT_OPTIONS, type LeafClientOptions, resolveOptions } from './client-options';
 
 function faultsOf(options: LeafClientOptions): string {
   try {

@@ -1,5 +1,5 @@
 import { FakeClock } from '@leaf-ids/core/testing';
-import { warnWithoutShutdownHooks } from './shutdown-hooks';
+import { warnWithoutShutdownHooks } from './leaf.module';
 
 describe('warnWithoutShutdownHooks', () => {
   const handler = (): void => undefined;

@@ -1,6 +1,6 @@
 import { FakeClock } from '@leaf-ids/core/testing';
 import { InMemorySegmentStore } from '../../../../test/support/fakes/in-memory-segment-store';
-import { DatabaseProbe } from './database-probe';
+import { DatabaseProbe } from './health';
 
 describe('DatabaseProbe', () => {
   let clock: FakeClock;
