@@ -2,11 +2,9 @@ import { Module } from '@nestjs/common';
 import { AdminGuard } from './admin.guard';
 import { Audit } from './audit';
 import { FailureLimit } from '../tokens/token-check';
-import { ServerAdmin } from './server-admin';
-import { ServerAdminController } from './server-admin.controller';
+import { ServerAdmin, ServerAdminController } from './server-admin.controller';
 import { TagAdmin } from './tag-admin';
-import { TagAdminController } from './tag-admin.controller';
-import { TagsController } from './tags.controller';
+import { TagAdminController, TagsController } from './tag-admin.controller';
 import { ClientAdminController } from './client-admin.controller';
 
 @Module({

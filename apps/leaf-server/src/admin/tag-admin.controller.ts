@@ -1,5 +1,6 @@
-import { Body, Controller, Delete, HttpCode, Inject, Param, Patch, Post, Res } from '@nestjs/common';
+import { Body, Controller, Delete, Get, HttpCode, Inject, Param, Patch, Post, Query, Res } from '@nestjs/common';
 import type { FastifyReply } from 'fastify';
+import type { TagJson } from '@leaf-ids/core/internal';
 import {
   ApiJsonBody,
   ApiOperation,
@@ -13,7 +14,10 @@ import { LEAF_CONFIG } from '../config/config.module';
 import type { LeafConfig } from '../config/leaf-config';
 import { BodyPipe } from '../http/responses/body.pipe';
 import { ApiProblems, SEGMENT_PROBLEMS, TAG_ROW_PROBLEMS } from '../openapi/problems';
-import { ANY_TAG } from '../openapi/schemas';
+import { ANY_TAG, TAG } from '../openapi/schemas';
+import { JSON_TYPE } from '../http/fast-path';
+import { jsonPages, streamBody } from '../http/responses/stream-body';
+import { ApiPage, cutPage, linkNext, NEXT_PAGE, pageRequest } from '../openapi/paging';
 import { type Actor, CurrentActor } from './audit';
 import { AdminOnly, ClusterCommand } from './admin.guard';
 import { TagAdmin } from './tag-admin';
@@ -132,5 +136,34 @@ export class TagAdminController {
   private async setPaused(by: Actor, tag: string, paused: boolean): Promise<PauseResponse> {
     await this.tags.setPaused(by, tag, paused);
     return { tag, paused };
+  }
+}
+
+/** Reads tags; needs no token. */
+@Controller('api/tags')
+@ApiTags('Tags')
+export class TagsController {
+  constructor(private readonly tags: TagAdmin) {}
+
+  @Get()
+  @ApiOperation({ operationId: 'listTags', summary: 'The tags by name, page by page' })
+  @ApiPage()
+  @ApiResponse({ status: 200, description: 'The rows.', type: [TagResponse], headers: NEXT_PAGE })
+  @ApiProblems('LEAF_OVERLOADED', ...TAG_ROW_PROBLEMS)
+  async list(@Query('after') from: unknown, @Query('limit') most: unknown, @Res() reply: FastifyReply): Promise<void> {
+    const { after, limit } = pageRequest(from, most);
+    const { page, last } = cutPage(await this.tags.list({ after, limit: limit + 1 }), limit);
+    linkNext(reply, last?.tag, limit);
+    const pieces = jsonPages('[', page, (row) => this.tags.jsonOf(row), ']');
+    streamBody(reply.type(JSON_TYPE), pieces, 'utf8');
+  }
+
+  @Get(':tag')
+  @ApiOperation({ operationId: 'findTag', summary: 'One tag' })
+  @ApiParam({ name: 'tag', ...TAG })
+  @ApiResponse({ status: 200, description: 'The row.', type: TagResponse })
+  @ApiProblems('LEAF_TAG_INVALID', 'LEAF_TAG_NOT_FOUND', 'LEAF_OVERLOADED', ...TAG_ROW_PROBLEMS)
+  find(@Param('tag') tag: string): Promise<TagJson> {
+    return this.tags.find(tag);
   }
 }

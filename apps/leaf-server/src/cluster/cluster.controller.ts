@@ -1,15 +1,81 @@
-import { Controller, Get, Res, UseGuards } from '@nestjs/common';
-import type { FastifyReply } from 'fastify';
+import { Controller, Get, Injectable, Optional, Res, UseGuards } from '@nestjs/common';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { Clock, formatInstance, type StoredWorker } from '@leaf-ids/core';
+import { windowOf } from '@leaf-ids/core/internal';
+import { SnowflakeService } from '@leaf-ids/id';
+import { ClusterTokens } from '../tokens/cluster-tokens';
+import { FailureLimit, TokenCheck, TokenGuard } from '../tokens/token-check';
+import { bearerOf } from '../tokens/token-set';
+import { CachedRead } from '../monitor/sampling/cached-read';
 import { JSON_TYPE } from '../http/fast-path';
 import { PEER_ROUTE } from '../http/overload/route-kind';
 import { jsonPages, streamBody } from '../http/responses/stream-body';
 import { ApiBearerAuth, ApiOperation, ApiResponse, ApiTags } from '../openapi/decorators';
 import { ApiProblems } from '../openapi/problems';
-import { ClusterGuard } from './cluster.guard';
+import { ClusterAnswer, type ClusterWorker, ClusterWorkers, KEPT_MS, ServerReport } from './views';
 import { ClusterWatch } from './cluster-watch';
 import { OwnReport } from './own-report';
-import { ClusterAnswer, ClusterWorkers, ServerReport } from './views';
-import { WorkerMap } from './worker-map';
+
+const RULE = {
+  needed:
+    'This route is for other servers of the cluster. It requires the header "Authorization: Bearer <JWT>" with a JWT that was signed for this request to this server, with the same LEAF_CLUSTER_TOKEN, within the last minute.',
+  countsMissing: true,
+};
+
+/** Admits requests that another server signed. */
+@Injectable()
+export class ClusterGuard extends TokenGuard {
+  private readonly check: TokenCheck;
+
+  constructor(
+    private readonly tokens: ClusterTokens,
+    clock: Clock,
+  ) {
+    super();
+    this.check = new TokenCheck(RULE, new FailureLimit(clock));
+  }
+
+  /** @throws LeafError `LEAF_UNAUTHORIZED`, `LEAF_TOO_MANY_FAILURES` */
+  override admit(request: FastifyRequest, reply: FastifyReply): void {
+    const { method, url: path } = request;
+    this.check.require(request, reply, (authorization) =>
+      this.tokens.verify(bearerOf(authorization), { method, path }),
+    );
+  }
+}
+
+/** The records of the worker IDs in the registry, which is read at most once a second. */
+@Injectable()
+export class WorkerMap {
+  private readonly records: CachedRead<readonly StoredWorker[]> | undefined;
+
+  constructor(
+    private readonly clock: Clock,
+    @Optional() private readonly snowflake?: SnowflakeService,
+  ) {
+    this.records = snowflake && new CachedRead(() => snowflake.records(), KEPT_MS, clock);
+  }
+
+  /** @throws LeafError `LEAF_REGISTRY_UNREACHABLE` */
+  async view(): Promise<ClusterWorkers> {
+    const records = (await this.records?.get()) ?? [];
+    const now = this.clock.now();
+    const workers = records.map((stored) => toView(stored, now)).sort((a, b) => a.workerId - b.workerId);
+    return { workerIds: this.snowflake === undefined ? 0 : this.snowflake.layout.maxWorkerId + 1, now, workers };
+  }
+}
+
+function toView({ workerId, record }: StoredWorker, now: number): ClusterWorker {
+  const { instance, ceiling, free } = record;
+  const window = windowOf(record);
+  return {
+    workerId,
+    kind: window === undefined ? 'server' : 'window',
+    holder: window?.holder ?? formatInstance(instance),
+    state: free ? 'released' : ceiling > now ? 'held' : 'expired',
+    ceiling,
+  };
+}
 
 /** All servers of the worker registry, as this one sees them. */
 @Controller('api/cluster')

@@ -1,6 +1,5 @@
 import { Module } from '@nestjs/common';
-import { HealthController } from './health.controller';
-import { AggregatedReadiness } from './aggregated-readiness';
+import { AggregatedReadiness, HealthController } from './health.controller';
 
 @Module({ controllers: [HealthController], providers: [AggregatedReadiness] })
 export class HealthModule {}

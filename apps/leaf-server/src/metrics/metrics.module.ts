@@ -1,7 +1,6 @@
 import { Module } from '@nestjs/common';
 import { MonitorModule } from '../monitor/monitor.module';
-import { Metrics } from './metrics';
-import { MetricsController } from './metrics.controller';
+import { Metrics, MetricsController } from './metrics.controller';
 
 @Module({ imports: [MonitorModule], controllers: [MetricsController], providers: [Metrics] })
 export class MetricsModule {}

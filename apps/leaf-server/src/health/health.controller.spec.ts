@@ -2,7 +2,7 @@ import type { LeafModeHealth } from '@leaf-ids/id';
 import type { ServerStatus } from '../processes/merge-status';
 import { SingleProcess } from '../processes/process-bus';
 import type { ProcessReadiness, Readiness } from '../lifecycle/readiness';
-import { AggregatedReadiness, type Mode } from './aggregated-readiness';
+import { AggregatedReadiness, type Mode } from './health.controller';
 
 const UP: LeafModeHealth = { status: 'up' };
 const DOWN: LeafModeHealth = { status: 'down', message: 'broken' };
