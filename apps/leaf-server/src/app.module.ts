@@ -12,7 +12,7 @@ import { ConsoleModule } from './console/console.module';
 import { ClusterModule } from './cluster/cluster.module';
 import { HealthModule } from './health/health.module';
 import { HttpModule } from './http/http.module';
-import type { OverloadCounts } from './http/overload/overload-counts';
+import type { OverloadCounts } from './http/overload/refusals';
 import type { RequestCounts } from './http/request-counts';
 import { IdsModule } from './ids/ids.module';
 import { JavaCompatModule } from './java-compat/java-compat.module';

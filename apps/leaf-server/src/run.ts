@@ -5,7 +5,7 @@ import type { CommandLine } from './commands/command-line';
 import { readConfig, startFaultLog } from './config/environment';
 import type { LeafConfig } from './config/leaf-config';
 import { LeafLogger } from './config/logging';
-import { readPropertiesFile } from './java-compat/properties-file';
+import { readPropertiesFile } from './java-compat/java-properties';
 import { reportStartFault, startError, startFault } from './lifecycle/start-fault';
 import type { LeafServer } from './server';
 
@@ -23,22 +23,22 @@ export async function run(line: CommandLine): Promise<void> {
 
 async function runCommand(line: CommandLine): Promise<void> {
   if (line.command === 'schema') {
-    const { runSchema } = await import('./commands/run-schema.js');
+    const { runSchema } = await import('./commands/database-commands.js');
     return runSchema(line.dialect);
   }
   const config = readConfig(readPropertiesFile);
   if (line.command === 'check') {
-    const { runCheck } = await import('./commands/run-check.js');
+    const { runCheck } = await import('./commands/database-commands.js');
     process.exitCode = await runCheck(config, line);
     return;
   }
   if (line.command === 'restore') {
-    const { runRestore } = await import('./commands/run-restore.js');
+    const { runRestore } = await import('./commands/database-commands.js');
     process.exitCode = await runRestore(config, line);
     return;
   }
   if (line.command === 'move-tags' || line.command === 'remove-database') {
-    const { runMove } = await import('./commands/run-move.js');
+    const { runMove } = await import('./commands/database-commands.js');
     return runMove(config, line);
   }
   Logger.overrideLogger(new LeafLogger(config.log));

@@ -16,7 +16,7 @@ import { ManagementPort } from './http/server/management-port';
 import { addressesOf } from './http/server/ports';
 import { FastPath } from './http/fast-path';
 import { LeafLogger } from './config/logging';
-import { OverloadCounts } from './http/overload/overload-counts';
+import { OverloadCounts } from './http/overload/refusals';
 import { NoRequestCounts, RequestCounts } from './http/request-counts';
 import { RespListener } from './resp/resp-listener';
 import { ApiDocument } from './openapi/api-document';

@@ -3,7 +3,7 @@ import { Clock, TagStore } from '@leaf-ids/core';
 import { serverInstance } from '@leaf-ids/core/internal';
 import { Leaf } from '@leaf-ids/id';
 import { BusRequest, type Gathered, ProcessBus } from '../processes/process-bus';
-import { LastFailure, type ServerFailure } from '../http/responses/last-failure';
+import { LastFailure, type ServerFailure } from '../http/responses/problem';
 import { CachedRead } from '../monitor/sampling/cached-read';
 import { round2 } from '../monitor/sampling/round-off';
 import { IssueRates, type TagRate } from '../monitor/sampling/issue-rates';

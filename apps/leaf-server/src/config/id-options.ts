@@ -4,8 +4,7 @@ import type { SegmentModuleOptions, SnowflakeModuleOptions } from '@leaf-ids/id'
 import { leafRule } from '@leaf-ids/id/internal';
 import { FIRST_TAG } from '@leaf-ids/persistence';
 import { registryFromSettings, type RegistryOptions, type RegistrySettings } from '@leaf-ids/registry';
-import { variablesOf } from './option-variables';
-import type { Resolved } from './variables';
+import { type Resolved, variablesOf } from './variables';
 
 /** A mode that is omitted is disabled. */
 export interface IdOptions {

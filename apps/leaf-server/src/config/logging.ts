@@ -3,7 +3,7 @@ import type { LoggerService } from '@nestjs/common';
 import { visible, visibleLines } from '@leaf-ids/core/internal';
 import { type Logger, pino, stdTimeFunctions } from 'pino';
 import type { LogConfig } from './leaf-config';
-import { withVariables } from './option-variables';
+import { withVariables } from './variables';
 
 /** A stream that accepts no data keeps at most this much of the log in memory, in bytes. */
 const MAX_BUFFERED = 1_048_576;

@@ -1,10 +1,9 @@
 import { type DynamicModule, Module } from '@nestjs/common';
 import { APP_FILTER, HttpAdapterHost } from '@nestjs/core';
 import type { FastifyInstance } from 'fastify';
-import { OverloadCounts } from './overload/overload-counts';
+import { OverloadCounts } from './overload/refusals';
 import { RequestCounts } from './request-counts';
-import { LastFailure } from './responses/last-failure';
-import { ProblemFilter } from './responses/problem.filter';
+import { LastFailure, ProblemFilter } from './responses/problem';
 
 /** Request counts from ahead of Nest for every module, and the responses to errors. */
 @Module({})

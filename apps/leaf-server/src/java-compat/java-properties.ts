@@ -1,10 +1,30 @@
+import { readFileSync } from 'node:fs';
 import { LeafError } from '@leaf-ids/core';
 import { messageOf } from '@leaf-ids/core/internal';
 import type { FileSettings } from '../config/environment';
-import { databaseUrlOf } from './jdbc-url';
 import type { Parser } from '../config/parsers';
-import { parseProperties, type Property } from './properties-syntax';
 import { VARIABLES } from '../config/variables';
+import { databaseUrlOf } from './jdbc-url';
+
+/**
+ * Reads the settings in a `leaf.properties` file of the Java service.
+ *
+ * @throws LeafError `LEAF_CONFIG_INVALID`
+ */
+export function readPropertiesFile(file: string): FileSettings {
+  let text: string;
+  try {
+    // Java reads .properties files as ISO-8859-1.
+    text = readFileSync(file, 'latin1');
+  } catch (error) {
+    throw new LeafError(
+      'LEAF_CONFIG_INVALID',
+      `Cannot read the file in LEAF_PROPERTIES_FILE: ${messageOf(error)}. Set it to a leaf.properties file that this user can read.`,
+      { cause: error },
+    );
+  }
+  return readJavaProperties(text, file);
+}
 
 interface Key {
   readonly variable: string;
@@ -137,4 +157,67 @@ function isOn(env: Readonly<Record<string, string>>, mode: 'SEGMENT' | 'SNOWFLAK
 
 function usesZookeeper({ LEAF_SNOWFLAKE_REGISTRY: registry = '' }: Readonly<Record<string, string>>): boolean {
   return registry.startsWith('zk_');
+}
+
+/** One entry of a `.properties` file. */
+interface Property {
+  readonly value: string;
+  /** Line on which the entry starts, from 1. */
+  readonly line: number;
+}
+
+interface Properties {
+  /** If a key occurs more than once, the last entry wins, as in Java. */
+  readonly entries: ReadonlyMap<string, Property>;
+  /** Each with its line but without the invalid text, which can be a secret. */
+  readonly faults: readonly string[];
+}
+
+interface LogicalLine {
+  readonly text: string;
+  readonly line: number;
+}
+
+/** The key ends at the first unescaped `=`, `:` or white space. One separator and the value follow. */
+const ENTRY = /^((?:\\[^]|[^\\=: \t\f])*)[ \t\f]*(?:[=:][ \t\f]*)?([^]*)$/;
+const ESCAPE = /\\(?:u([0-9A-Fa-f]{4})|([^]))/g;
+const CONTROLS: Readonly<Record<string, string>> = { t: '\t', n: '\n', r: '\r', f: '\f' };
+
+/** Parses the format of `java.util.Properties`. Trailing white space is part of the value. */
+export function parseProperties(text: string): Properties {
+  const entries = new Map<string, Property>();
+  const faults: string[] = [];
+  for (const { text: entry, line } of logicalLines(text)) {
+    const [, key = '', value = ''] = ENTRY.exec(entry) ?? [];
+    try {
+      entries.set(unescape(key), { value: unescape(value), line });
+    } catch {
+      faults.push(`line ${line}: \\u must be followed by four hexadecimal digits; write a backslash as \\\\`);
+    }
+  }
+  return { entries, faults };
+}
+
+/** Skips comments and blank lines. A line that ends in an unescaped backslash continues on the next line. */
+function* logicalLines(text: string): Generator<LogicalLine> {
+  const lines = text.split(/\r\n|\r|\n/).map((line) => line.replace(/^[ \t\f]+/, ''));
+  for (let index = 0; index < lines.length; index++) {
+    const line = index + 1;
+    let joined = lines[index] ?? '';
+    if (joined === '' || joined.startsWith('#') || joined.startsWith('!')) continue;
+    while (continues(joined)) joined = joined.slice(0, -1) + (lines[++index] ?? '');
+    yield { text: joined, line };
+  }
+}
+
+function continues(line: string): boolean {
+  return /(?<!\\)(?:\\\\)*\\$/.test(line);
+}
+
+function unescape(text: string): string {
+  return text.replace(ESCAPE, (_, hex: string | undefined, character = '') => {
+    if (hex !== undefined) return String.fromCharCode(parseInt(hex, 16));
+    if (character === 'u') throw new Error('malformed \\u');
+    return CONTROLS[character as string] ?? (character as string);
+  });
 }

@@ -3,7 +3,7 @@ import { Injectable } from '@nestjs/common';
 import { HttpAdapterHost } from '@nestjs/core';
 import { Leaf, type LeafModeHealth, type LeafReadiness, type LeafStatus } from '@leaf-ids/id';
 import { worstPart } from '@leaf-ids/id/internal';
-import { withVariables } from '../config/option-variables';
+import { withVariables } from '../config/variables';
 import { Drain } from './drain';
 
 /** Whether requests may come to this process. */

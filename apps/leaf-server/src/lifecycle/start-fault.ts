@@ -3,7 +3,7 @@ import { LeafError } from '@leaf-ids/core';
 import { visibleLines } from '@leaf-ids/core/internal';
 import type { LogConfig } from '../config/leaf-config';
 import { LeafLogger, LogOutput } from '../config/logging';
-import { withVariables } from '../config/option-variables';
+import { withVariables } from '../config/variables';
 
 const TOO_FEW_FILES =
   'The system allows this process too few open files. Raise the limit (ulimit -n, LimitNOFILE= of systemd) to LEAF_MAX_CONNECTIONS, once for each of its ports, and 500 more at least.';

@@ -9,7 +9,7 @@ import { LEAF_CONFIG } from '../config/config.module';
 import type { LeafConfig } from '../config/leaf-config';
 import { LeafLogger } from '../config/logging';
 import { serverVersion } from '../config/version';
-import { OverloadCounts } from '../http/overload/overload-counts';
+import { OverloadCounts } from '../http/overload/refusals';
 import { RequestCounts } from '../http/request-counts';
 import { Readiness } from '../lifecycle/readiness';
 import { CachedRead } from '../monitor/sampling/cached-read';

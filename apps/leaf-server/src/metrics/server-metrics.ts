@@ -1,7 +1,7 @@
 import { hostname } from 'node:os';
 import type { Metric } from '@leaf-ids/id/internal';
 import type { LeafLogger } from '../config/logging';
-import type { OverloadCounts } from '../http/overload/overload-counts';
+import type { OverloadCounts } from '../http/overload/refusals';
 import type { RequestCounts } from '../http/request-counts';
 import type { Exhaustion } from '../monitor/sampling/exhaustion';
 import { isReady, type ProcessStatus } from '../lifecycle/readiness';

@@ -1,7 +1,6 @@
 import { type IdRange, idsOf, type LeafError, MAX_BATCH_SIZE, MAX_RANGE_SIZE } from '@leaf-ids/core';
 import type { EmbeddedIdService } from '@leaf-ids/id';
-import type { OverloadCounts, RefusalReason } from '../http/overload/overload-counts';
-import { overloaded } from '../http/overload/overload-responder';
+import { type OverloadCounts, type RefusalReason, overloaded } from '../http/overload/refusals';
 import { parseId } from '../ids/id-text';
 import { parseSize } from '../ids/parameters';
 import type { ClientAccess, IdQuota } from '../clients/client-access';

@@ -3,9 +3,8 @@ import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { SystemClock } from '@leaf-ids/core';
 import { Admission } from './admission';
-import { Connections } from './connections';
-import { OverloadCounts } from './overload-counts';
-import { PendingResponses } from './pending-responses';
+import { Connections, PendingResponses } from './connections';
+import { OverloadCounts } from './refusals';
 
 /** How long each request holds the event loop, as a commit of SQLite does on a slow disk. */
 const HELD_MS = 15;

@@ -1,11 +1,9 @@
 import type { ServerResponse } from 'node:http';
 import type { Clock } from '@leaf-ids/core';
 import type { AdmissionLimits } from '../../config/leaf-config';
-import type { OverloadCounts, RefusalReason } from './overload-counts';
-import type { PendingResponses } from './pending-responses';
-import type { Connections } from './connections';
+import { type OverloadCounts, OverloadResponder, type RefusalReason } from './refusals';
+import type { Connections, PendingResponses } from './connections';
 import { Lane, type LaneRequest } from './lane';
-import { OverloadResponder } from './overload-responder';
 import type { RouteKind } from './route-kind';
 
 /** Time in which queued ID requests are begun before other events have their turn, in milliseconds. */

@@ -2,7 +2,7 @@ import { EventEmitter } from 'node:events';
 import type { Server, Socket } from 'node:net';
 import { FakeClock } from '@leaf-ids/core/testing';
 import { Connections } from './connections';
-import { OverloadCounts } from './overload-counts';
+import { OverloadCounts } from './refusals';
 
 class FakeSocket extends EventEmitter {
   readonly remoteAddress = '127.0.0.1';

@@ -1,7 +1,7 @@
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import { networkOf } from '../../tokens/client-network';
-import type { OverloadCounts } from './overload-counts';
+import type { OverloadCounts } from './refusals';
 
 /** Requests that wait behind another one of their connection: beyond these limits the connection ends. */
 const MAX_WAITING_ON_CONNECTION = 256;

@@ -1,10 +1,9 @@
-import { HttpException } from '@nestjs/common';
-import type { FastifyReply } from 'fastify';
-import { LeafError, type LeafErrorCode } from '@leaf-ids/core';
+import { type ArgumentsHost, Catch, type ExceptionFilter, HttpException, Logger } from '@nestjs/common';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { type Clock, LeafError, type LeafErrorCode } from '@leaf-ids/core';
 import { codeOf, internalError, messageOf, sendProblem } from '@leaf-ids/core/internal';
-import { withVariables } from '../../config/option-variables';
+import { withVariables } from '../../config/variables';
 import { DATA_CSP } from './html';
-import type { LastFailure } from './last-failure';
 import { REQUEST_ID_HEADER, requestIdOf } from './request-id';
 
 declare module 'fastify' {
@@ -95,4 +94,51 @@ export function toLeafError(thrown: unknown, method: string): LeafError {
     });
   }
   return internalError(thrown);
+}
+
+/** Responds to every exception with a problem document. */
+@Catch()
+export class ProblemFilter implements ExceptionFilter {
+  private readonly logger = new Logger(ProblemFilter.name);
+
+  catch(thrown: unknown, host: ArgumentsHost): void {
+    const http = host.switchToHttp();
+    const request = http.getRequest<FastifyRequest>();
+    const reply = http.getResponse<FastifyReply>();
+    const error = toLeafError(thrown, request.method);
+    if (error.status === 500) {
+      this.logger.error(
+        {
+          message: `${request.method} ${request.routeOptions.url ?? 'unknown route'} failed`,
+          requestId: requestIdOf(request.raw),
+        },
+        causeStack(error.cause),
+      );
+    }
+    respondWithProblem(error, reply);
+  }
+}
+
+function causeStack(cause: unknown): string {
+  return cause instanceof Error ? (cause.stack ?? cause.message) : String(cause);
+}
+
+/** A response with a status of 500 or above. */
+export interface ServerFailure {
+  /** Unix milliseconds. */
+  readonly at: number;
+  readonly code: string;
+  readonly message: string;
+}
+
+/** The latest failed response of this process, except for refusals because of overload. */
+export class LastFailure {
+  latest: ServerFailure | undefined;
+
+  constructor(private readonly clock: Clock) {}
+
+  /** Keeps the error if it is a failure of the server. */
+  note({ status, code, message }: LeafError): void {
+    if (status >= 500 && code !== 'LEAF_OVERLOADED') this.latest = { at: this.clock.now(), code, message };
+  }
 }

@@ -4,25 +4,23 @@ import { FastifyAdapter } from '@nestjs/platform-fastify';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { type Clock, LeafError } from '@leaf-ids/core';
 import { systemRandom } from '@leaf-ids/core/internal';
-import type { HttpLimits } from '../../config/leaf-config';
-import type { AccessLogConfig } from '../../config/leaf-config';
+import type { AccessLogConfig, HttpLimits } from '../../config/leaf-config';
 import type { Drain } from '../../lifecycle/drain';
-import type { OverloadCounts } from '../overload/overload-counts';
+import type { OverloadCounts } from '../overload/refusals';
 import type { RequestCounts } from '../request-counts';
 import { networkOf } from '../../tokens/client-network';
 import type { TokenGuard } from '../../tokens/token-check';
 import { AccessLog } from '../access-log';
 import { type FastPath, SEGMENT_ROUTE, SNOWFLAKE_ROUTE } from '../fast-path';
 import { Admission } from '../overload/admission';
-import { Connections } from '../overload/connections';
-import { PendingResponses } from '../overload/pending-responses';
+import { Connections, PendingResponses } from '../overload/connections';
 import { Pipelines } from '../overload/pipelines';
 import { type RouteKind, routeKind } from '../overload/route-kind';
 import { ChunkQueue } from '../responses/stream-body';
-import { LastFailure } from '../responses/last-failure';
 import {
   API_HEADERS,
   COMMON_HEADERS,
+  LastFailure,
   noRoute,
   onManagementPort,
   respondWithProblem,

@@ -1,8 +1,7 @@
 import { type IncomingMessage, type RequestListener, Server, type ServerResponse } from 'node:http';
 import { LeafError } from '@leaf-ids/core';
 import type { HttpLimits } from '../../config/leaf-config';
-import type { Connections } from '../overload/connections';
-import type { PendingResponses } from '../overload/pending-responses';
+import type { Connections, PendingResponses } from '../overload/connections';
 import type { Pipelines } from '../overload/pipelines';
 import { plainForwarded } from '../../tokens/client-network';
 import type { AccessLog } from '../access-log';

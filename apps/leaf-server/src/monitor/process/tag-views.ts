@@ -7,7 +7,7 @@ import {
   type TagSnapshot,
 } from '@leaf-ids/core/internal';
 import { SegmentService } from '@leaf-ids/id';
-import { withVariables } from '../../config/option-variables';
+import { withVariables } from '../../config/variables';
 import { round2 } from '../sampling/round-off';
 import { IssueRates } from '../sampling/issue-rates';
 import { ServerIdentity } from './server-identity';

@@ -1,6 +1,6 @@
 import { FakeClock } from '@leaf-ids/core/testing';
 import { LeafError } from '@leaf-ids/core';
-import { LastFailure } from './last-failure';
+import { LastFailure } from './problem';
 
 it('LastFailure keeps failures of the server, not wrong requests or refusals because of overload', () => {
   const clock = new FakeClock();

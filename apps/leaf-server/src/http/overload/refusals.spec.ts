@@ -5,7 +5,7 @@ import { FakeClock } from '@leaf-ids/core/testing';
 import { type Answer, call } from '../../../../../test/support/http/http';
 import { until } from '../../../../../test/support/until';
 import { watch } from '../../../../../test/support/watch';
-import { OverloadResponder } from './overload-responder';
+import { OverloadResponder } from './refusals';
 
 const REFUSED = {
   status: 503,

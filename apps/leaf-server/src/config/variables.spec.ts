@@ -1,8 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { ERROR_CATALOGUE } from '@leaf-ids/core';
-import { variablesOf, withVariables } from './option-variables';
-import { VARIABLES } from './variables';
+import { VARIABLES, variablesOf, withVariables } from './variables';
 
 const LIBRARIES = join(__dirname, '../../../../libs');
 
