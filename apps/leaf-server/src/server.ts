@@ -23,8 +23,7 @@ import { ApiDocument } from './openapi/api-document';
 import { SharedState } from './processes/shared-state';
 import { SingleProcess, type ProcessBus } from './processes/process-bus';
 import { ClientAccess } from './clients/client-access';
-import { traced } from './tracing/traced';
-import { Tracing } from './tracing/tracing';
+import { traced, Tracing } from './tracing/tracing';
 import { WorkerGuard } from './worker-windows/worker.guard';
 
 export interface LeafServer {

@@ -11,7 +11,7 @@ import {
 import { RELAY_LIMIT_MS } from '../processes/relay';
 import { PEER_ROUTE } from '../http/overload/route-kind';
 import { ServerIdentity } from '../monitor/process/server-identity';
-import { round2 } from '../monitor/sampling/round-off';
+import { round2 } from '../monitor/sampling/traffic';
 import { PeerWatch } from '../monitor/sampling/peer-watch';
 import { OwnReport } from './own-report';
 import { NO_TOKEN, PARALLEL, PeerClient, type PeerStatus, viewOfReply } from './peer-client';

@@ -5,7 +5,7 @@ import { Leaf } from '@leaf-ids/id';
 import { BusRequest, type Gathered, ProcessBus } from '../processes/process-bus';
 import { LastFailure, type ServerFailure } from '../http/responses/problem';
 import { CachedRead } from '../monitor/sampling/cached-read';
-import { round2 } from '../monitor/sampling/round-off';
+import { round2 } from '../monitor/sampling/traffic';
 import { IssueRates, type TagRate } from '../monitor/sampling/issue-rates';
 import { AggregatedMonitor } from '../monitor/server/aggregated-monitor';
 import type { SnowflakeView } from '../monitor/views/views';

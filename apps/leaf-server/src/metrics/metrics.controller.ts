@@ -1,4 +1,4 @@
-import { Inject, Injectable, Controller, Get, Res } from '@nestjs/common';
+import { Controller, Get, Inject, Injectable, Res } from '@nestjs/common';
 import { collectDefaultMetrics, Registry } from 'prom-client';
 import type { FastifyReply } from 'fastify';
 import { Leaf } from '@leaf-ids/id';
@@ -13,15 +13,13 @@ import { OverloadCounts } from '../http/overload/refusals';
 import { RequestCounts } from '../http/request-counts';
 import { Readiness } from '../lifecycle/readiness';
 import { CachedRead } from '../monitor/sampling/cached-read';
-import { Exhaustion } from '../monitor/sampling/exhaustion';
-import { IssueRates } from '../monitor/sampling/issue-rates';
+import { Exhaustion, IssueRates } from '../monitor/sampling/issue-rates';
 import { TimeSlice } from '../monitor/sampling/time-slice';
-import { exposition } from './exposition';
-import { merged } from './merged';
-import { ReadingPages } from './reading-pages';
-import { SERVER_METRICS } from './server-metrics';
 import { ApiOperation, ApiResponse, ApiTags } from '../openapi/decorators';
 import { contentOf } from '../openapi/schemas';
+import { exposition } from './exposition';
+import { merged, ReadingPages } from './reading-pages';
+import { SERVER_METRICS } from './server-metrics';
 
 /** Gauges of prom-client that are named as counters, which tools object to; each is the sum of one that stays. */
 const MISNAMED = ['nodejs_active_resources_total', 'nodejs_active_handles_total', 'nodejs_active_requests_total'];

@@ -3,7 +3,7 @@ import type { Metric } from '@leaf-ids/id/internal';
 import type { LeafLogger } from '../config/logging';
 import type { OverloadCounts } from '../http/overload/refusals';
 import type { RequestCounts } from '../http/request-counts';
-import type { Exhaustion } from '../monitor/sampling/exhaustion';
+import type { Exhaustion } from '../monitor/sampling/issue-rates';
 import { isReady, type ProcessStatus } from '../lifecycle/readiness';
 
 /** Sources of the metrics of a server, besides those of its IDs. */

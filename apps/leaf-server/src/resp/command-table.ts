@@ -1,8 +1,8 @@
 import { Logger } from '@nestjs/common';
 import { LeafError } from '@leaf-ids/core';
 import type { RequestCount, RequestCounts } from '../http/request-counts';
-import { error, refusal } from './replies';
-import type { ConnectionState } from './connection-state';
+import type { Accepted } from '../clients/client-access';
+import { error, type ProtocolVersion, refusal } from './replies';
 
 const MAX_SHOWN = 40;
 const UNKNOWN = 'unknown';
@@ -113,4 +113,29 @@ export type Commands = Readonly<Record<string, Command>>;
 
 export function command(minimum: number, maximum: number, run: Command['run']): Command {
   return { minimum, maximum, run };
+}
+
+/** State of one connection: protocol version, name and access. */
+export class ConnectionState {
+  version: ProtocolVersion = 2;
+  /** Set by the client. */
+  name = '';
+  /** Access of the token of the connection; undefined without a token. */
+  access: Accepted | undefined;
+  /** Whether the connection ends after the answers to the commands so far. */
+  ending = false;
+
+  constructor(
+    readonly id: number,
+    /** Address of the client. */
+    readonly address: string,
+    /** Whether there are too many connections: this one takes IDs from memory only, not many at once. */
+    readonly surplus: boolean,
+  ) {}
+
+  reset(): void {
+    this.version = 2;
+    this.name = '';
+    this.access = undefined;
+  }
 }

@@ -1,9 +1,8 @@
 import type { Clock } from '@leaf-ids/core';
 import { serverVersion } from '../config/version';
 import type { ClientAccess } from '../clients/client-access';
-import { command, type Commands, type Words } from './command-table';
+import { command, type Commands, type ConnectionState, type Words } from './command-table';
 import { array, bulk, error, integer, map, nothing, OK, type ProtocolVersion, simple } from './replies';
-import type { ConnectionState } from './connection-state';
 
 /** The Redis server whose protocol this is: client libraries select features by it. */
 const REDIS_VERSION = '7.0.0';

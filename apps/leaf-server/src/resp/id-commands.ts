@@ -1,12 +1,11 @@
 import { type IdRange, idsOf, type LeafError, MAX_BATCH_SIZE, MAX_RANGE_SIZE } from '@leaf-ids/core';
 import type { EmbeddedIdService } from '@leaf-ids/id';
-import { type OverloadCounts, type RefusalReason, overloaded } from '../http/overload/refusals';
+import { type OverloadCounts, overloaded, type RefusalReason } from '../http/overload/refusals';
 import { parseId } from '../ids/id-text';
 import { parseSize } from '../ids/parameters';
 import type { ClientAccess, IdQuota } from '../clients/client-access';
-import { command, type Commands, type Reply } from './command-table';
+import { command, type Commands, type ConnectionState, type Reply } from './command-table';
 import { array, bulk, integer, map } from './replies';
-import type { ConnectionState } from './connection-state';
 
 /** The name of snowflake IDs in quotas: the command has no key. */
 const SNOWFLAKE_KEY = 'snowflake';

@@ -3,10 +3,9 @@ import { type AddressInfo, connect, createServer, type Server, type Socket } fro
 import { SystemClock } from '@leaf-ids/core';
 import { until } from '../../../../test/support/until';
 import { RequestCounts } from '../http/request-counts';
-import { command, CommandTable, type Reply } from './command-table';
+import { command, CommandTable, ConnectionState, type Reply } from './command-table';
 import { bulk } from './replies';
 import { RespConnection } from './resp-connection';
-import { ConnectionState } from './connection-state';
 import { TurnBudget } from './turn-budget';
 
 const LONG = 'x'.repeat(100_000);

@@ -3,9 +3,8 @@ import type { Clock } from '@leaf-ids/core';
 import type { AccessLines } from '../http/access-log';
 import type { RequestCount, RequestCounts } from '../http/request-counts';
 import type { Drain } from '../lifecycle/drain';
-import type { CommandTable, Outcome, Reply } from './command-table';
+import type { CommandTable, ConnectionState, Outcome, Reply } from './command-table';
 import { CommandParser, ProtocolFault } from './command-parser';
-import type { ConnectionState } from './connection-state';
 import type { TurnBudget } from './turn-budget';
 
 /** Commands, empty lines included, between two clock reads. */

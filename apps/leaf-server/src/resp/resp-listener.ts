@@ -16,11 +16,10 @@ import { BACKLOG } from '../http/server/listen';
 import { Drain } from '../lifecycle/drain';
 import { ClientAccess } from '../clients/client-access';
 import { plainAddress } from '../tokens/client-network';
-import { CommandTable } from './command-table';
+import { CommandTable, ConnectionState } from './command-table';
 import { connectionCommands } from './connection-commands';
 import { idCommands } from './id-commands';
 import { type ConnectionParts, RespConnection } from './resp-connection';
-import { ConnectionState } from './connection-state';
 import { TurnBudget } from './turn-budget';
 
 /** Time limit of a TLS handshake, in milliseconds. */

@@ -1,9 +1,11 @@
+import fc from 'fast-check';
 import type { TagSnapshot } from '@leaf-ids/core/internal';
 import { FakeClock } from '@leaf-ids/core/testing';
 import { loadConfig } from '../../config/leaf-config';
 import { IssueRates } from '../sampling/issue-rates';
 import { ServerIdentity } from './server-identity';
-import { TagViews, toMonitorTag } from './tag-views';
+import { sortInSlices, TagViews, toMonitorTag } from './tag-views';
+import { TimeSlice } from '../sampling/time-slice';
 
 const SNAPSHOT: TagSnapshot = {
   tag: 'order',
@@ -88,4 +90,16 @@ describe('toMonitorTag', () => {
     const failed = { ...SNAPSHOT, lastLoadAt: 17, lastLoadMs: 3.14159, lastError: 'away', failures: 2 };
     expect(toMonitorTag(failed, 0)).toMatchObject({ failures: 2, lastLoad: { at: 17, ms: 3.14, error: 'away' } });
   });
+});
+
+it('sortInSlices sorts as an array does', async () => {
+  const name = fc.string({ maxLength: 3 });
+  const slice = new TimeSlice(new FakeClock());
+  await fc.assert(
+    fc.asyncProperty(fc.array(name, { maxLength: 20 }), fc.integer({ min: 0, max: 300 }), async (some, times) => {
+      const names = Array.from({ length: times }, (_, n) => some.map((each) => `${each}${(n * 37) % 101}`)).flat();
+      expect(await sortInSlices(names, slice)).toEqual([...names].sort());
+    }),
+    { numRuns: 50 },
+  );
 });

@@ -4,11 +4,9 @@ import { PeriodicTask, reasonOf, Ticker } from '@leaf-ids/core/internal';
 import { Leaf } from '@leaf-ids/id';
 import { RequestCounts } from '../../http/request-counts';
 import { STREAM_ROUTE } from '../../http/overload/route-kind';
-import { Exhaustion } from './exhaustion';
-import { IssueRates } from './issue-rates';
-import { type LatencyCounts, LatencyWindow } from './latency-window';
+import { Exhaustion, IssueRates } from './issue-rates';
+import { type LatencyCounts, LatencyWindow, Traffic, type TrafficCounts } from './traffic';
 import { TimeSlice } from './time-slice';
-import { Traffic, type TrafficCounts } from './traffic';
 
 /** Interval between two samples, in milliseconds. */
 const EVERY_MS = 1000;

@@ -1,4 +1,4 @@
-import { round2 } from '../sampling/round-off';
+import { round2 } from '../sampling/traffic';
 import type { MonitorTag } from '../views/views';
 import type { FeedChanges, FeedPosition } from '../process/tag-change-log';
 

@@ -3,9 +3,7 @@ import { worstPart } from '@leaf-ids/id/internal';
 import { isServerReady, servingOf } from '../../processes/merge-status';
 import type { Gathered } from '../../processes/process-bus';
 import { isReady, type ProcessStatus } from '../../lifecycle/readiness';
-import { type LatencyCounts, toLatencyView } from '../sampling/latency-window';
-import { round2 } from '../sampling/round-off';
-import type { TrafficCounts } from '../sampling/traffic';
+import { type LatencyCounts, round2, toLatencyView, type TrafficCounts } from '../sampling/traffic';
 import type { HistoryView, OverviewView, PartView, ProcessView, ServerState } from '../views/views';
 
 /** Report of one process. */

@@ -1,6 +1,6 @@
 import { formatInstance } from '@leaf-ids/core';
 import { loadConfig } from '../config/leaf-config';
-import { configOfProcess } from './process-config';
+import { configOfProcess } from './run-process';
 
 const LEAF_DATABASE_URL = 'mysql://leaf@db/leaf';
 const ENV = {

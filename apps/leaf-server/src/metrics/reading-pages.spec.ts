@@ -4,7 +4,7 @@ import type { Gathered } from '../processes/process-bus';
 import { FakeClock } from '@leaf-ids/core/testing';
 import { TimeSlice } from '../monitor/sampling/time-slice';
 import { exposition } from './exposition';
-import { merged } from './merged';
+import { merged } from './reading-pages';
 
 const BUCKETS = [{ bound: 1000, count: 1 }];
 

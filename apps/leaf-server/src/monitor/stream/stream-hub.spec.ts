@@ -4,7 +4,7 @@ import { type AddressInfo, connect, type Socket } from 'node:net';
 import { FakeClock } from '@leaf-ids/core/testing';
 import { until } from '../../../../../test/support/until';
 import { watch, type Watched } from '../../../../../test/support/watch';
-import { EventStream } from './event-stream';
+import { EventStream } from './stream-hub';
 
 const CHUNK = 'x'.repeat(1_000_000);
 /** More than the buffers of two sockets of one machine take. */
