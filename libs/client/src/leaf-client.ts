@@ -1,5 +1,4 @@
 import { randomBytes } from 'node:crypto';
-import { setMaxListeners } from 'node:events';
 import {
   BitLayout,
   Clock,
@@ -86,8 +85,6 @@ export class LeafClient extends IdService {
     const resolved = resolveOptions(options);
     const { timeoutMs, maxRequests, maxWaiting, prefetch, segment, snowflake, window } = resolved;
     const closing = this.closing.signal;
-    // Each waiting call adds a listener, so a large number of listeners is not a leak.
-    setMaxListeners(0, closing);
     const events = safeEvents(options.events ?? {});
     const layout = options.layout && new BitLayout(options.layout);
     this.layout = layout ?? new BitLayout(DEFAULT_CLIENT_OPTIONS.layout);

@@ -1,3 +1,4 @@
+import { getEventListeners } from 'node:events';
 import { LeafError, PLAIN_TAG } from '@leaf-ids/core';
 import { idsOf, SegmentRig, TAG } from '../../../../test/support/fakes/segment-rig';
 import { watch } from '../../../../test/support/watch';
@@ -425,19 +426,18 @@ describe('SegmentIdGenerator, close', () => {
   });
 
   it('lets any number of tags wait for their next attempt without a warning of Node.js', async () => {
-    const setMaxListeners = jest.spyOn(
-      jest.requireActual<typeof import('node:events')>('node:events'),
-      'setMaxListeners',
-    );
     const rig = new SegmentRig(10);
+    const tags = Array.from({ length: 20 }, (_, index) => `tag-${index}`);
+    for (const tag of tags) rig.store.put(tag, 1n, 10);
     const generator = rig.generator();
     await generator.refresh.run();
     const sleep = jest.spyOn(rig.clock, 'sleep');
     rig.store.breakDown();
-    generator.tryNext(TAG);
+    for (const tag of tags) generator.tryNext(tag);
     await rig.settle();
-    const [, signal] = sleep.mock.calls[0]!;
-    expect(setMaxListeners).toHaveBeenCalledWith(0, signal);
+    const signals = sleep.mock.calls.flatMap(([, signal]) => signal ?? []);
+    expect(signals).toHaveLength(tags.length);
+    expect(getEventListeners(signals[0]!, 'abort')).toHaveLength(1);
     await generator.close();
   });
 });

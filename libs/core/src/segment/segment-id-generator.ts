@@ -1,4 +1,3 @@
-import { setMaxListeners } from 'node:events';
 import type { Clock } from '../clock/clock';
 import type { LeafError } from '../errors/leaf-error';
 import { forEachParallel } from '../util/for-each';
@@ -62,8 +61,6 @@ export class SegmentIdGenerator extends KnownTags {
     this.dropped = new DroppedTags(store);
     const { totals, closing, used } = this;
     this.lookup = new TagLookup(store, clock, options.waitMs, closing.signal);
-    // Each failing tag listens to this signal during its back-off.
-    setMaxListeners(0, closing.signal);
     const { onLoadFailed } = events;
     const idleRetries = new IdleRetries(clock);
     const context = { store, clock, random, options, totals, onLoadFailed, idleRetries, used, closing: closing.signal };

@@ -1,4 +1,3 @@
-import { setMaxListeners } from 'node:events';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Clock, LeafError, TimeSource } from '@leaf-ids/core';
@@ -50,8 +49,6 @@ export class KubernetesClient {
   ) {
     const { server, directory } = options;
     const certificates = (): Promise<object> => readCertificates({ caFile: join(directory, 'ca.crt') });
-    // One for each request that waits for a throttling server.
-    setMaxListeners(0, this.closing.signal);
     this.description = server.origin;
     this.endpoint = new HttpEndpoint(server, { ...CONNECTION, certificates }, clock);
   }
