@@ -77,6 +77,8 @@ class World {
   /** Counts random numbers and leases. */
   private drawn = 0;
   losses = 0;
+  /** Clients that were taken for copies of others: there are none. */
+  copied = 0;
   private readonly layout: BitLayout = defaultLayout();
   private readonly windows: WorkerWindows[] = [];
   private readonly leases: number[] = [];
@@ -196,6 +198,7 @@ class World {
     if (fate === 'lost before' || fate === 'executed late') return this.unanswered(clock);
     const answer = await this.execute(request).catch((error: unknown) => {
       if (fate === 'lost after') return undefined;
+      if (String(error).includes('is a copy of')) this.copied++;
       throw error;
     });
     if (fate === 'lost after') return this.unanswered(clock);
@@ -336,6 +339,7 @@ it('no ID comes twice, and none is outside of its window, whatever is lost, late
       } finally {
         await world.end();
       }
+      expect(world.copied).toBe(0);
       totals.ids += world.count;
       totals.losses += world.losses;
     }),

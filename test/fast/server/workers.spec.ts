@@ -70,9 +70,11 @@ describe('The worker windows', () => {
     expect(windowOf(extended).until).toBeGreaterThan(windowOf(again).until);
     expect((await ask('PUT', `/${lease}`)).status).toBe(200);
 
-    const marked = await ask('PUT', `/${lease}`, { windowMs: 3 * HOUR, known: 3 * windowOf(extended).until, mark: 7 });
-    expect(windowOf(marked).until % 1000).toBe(7);
-    const copied = await ask('PUT', `/${lease}`, { known: windowOf(extended).until, mark: 8 });
+    const { until: known } = windowOf(await ask('PUT', `/${lease}`, { windowMs: 2 * HOUR }));
+    const mark = (known + 1) % 1000;
+    const marked = await ask('PUT', `/${lease}`, { windowMs: 3 * HOUR, known, mark });
+    expect(windowOf(marked).until % 1000).toBe(mark);
+    const copied = await ask('PUT', `/${lease}`, { known, mark: (known + 2) % 1000 });
     expect([copied.status, problemCode(copied)]).toEqual([409, 'LEAF_LEASE_LOST']);
     expect(copied.body).toContain('one is a copy of the other');
 

@@ -8,6 +8,9 @@ import { type Relation, relationOf } from './record-relation';
 import type { FileRecord } from './worker-file';
 import type { NewWorker, StoredWorker, WorkerRecord } from './worker-store';
 
+/** The ceiling to record in place of `recorded`; undefined if that may not be replaced. */
+type EndAfter = (recorded: number) => number | undefined;
+
 /** Maximum number of attempts of a write that loses races against other servers. */
 const ATTEMPTS = 10;
 
@@ -65,18 +68,18 @@ export class WorkerClaim {
    * Records `ceiling` in the registry, or in the worker file while the registry is unreachable. After a rejection other
    * than `LEAF_LEASE_LOST`, the claim is unchanged and the outcome of the write may be unknown.
    *
-   * @param admits whether the ceiling in the registry may be replaced; any by default
+   * @param endAfter the ceiling to record in place of the one in the registry; `ceiling` by default
    * @returns false if the registry has lost its history and this server must acquire another worker, or the recorded
    *   ceiling may not be replaced
    * @throws LeafError `LEAF_LEASE_LOST`, `LEAF_LAYOUT_MISMATCH`, `LEAF_REGISTRY_MISMATCH` (final);
    *   `LEAF_REGISTRY_UNREACHABLE`
    */
-  async extend(ceiling: number, admits: (recorded: number) => boolean = () => true): Promise<boolean> {
+  async extend(ceiling: number, endAfter: EndAfter = () => ceiling): Promise<boolean> {
     const { file, store, clock } = this.context;
     // R9: lower it in memory first: the record may be lowered even if the reply is lost.
     this.ceiling = Math.min(this.ceiling, ceiling);
     try {
-      if (!(await this.record(ceiling, admits))) {
+      if (!(await this.record(ceiling, endAfter))) {
         this.holder.disproved = true;
         await file?.write(this.fileRecord('lost')).catch(() => undefined);
         return false;
@@ -97,7 +100,7 @@ export class WorkerClaim {
     }
     await file?.write({ ...this.fileRecord(this.fileState()), ceiling });
     // Another server may have recorded a higher ceiling of a shared lease, which was not lowered.
-    this.ceiling = this.holder.shared ? Math.max(ceiling, this.least) : ceiling;
+    this.ceiling = (this.holder.shared ? this.confirmedCeiling : undefined) ?? ceiling;
     return true;
   }
 
@@ -154,15 +157,16 @@ export class WorkerClaim {
     await this.context.file?.write(this.fileRecord('held'));
   }
 
-  private async record(ceiling: number, admits: (recorded: number) => boolean): Promise<boolean> {
+  private async record(ceiling: number, endAfter: EndAfter): Promise<boolean> {
     for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
       // R6: read before the write, so that a history that is adopted contains the written record.
       const open = this.stored === undefined || this.holder.shared ? undefined : await this.openRegistry();
       // R5: the history that was lost may have contained another holder.
       if (open !== undefined && !this.isOf(open.document) && !this.mayRegister()) this.stored = undefined;
       const stored = this.stored ?? (await this.recover(ceiling));
-      if (stored === undefined || !admits(stored.record.ceiling)) return false;
-      this.stored = await this.replace(stored, this.holder.record(Math.max(ceiling, this.least)));
+      const end = stored && endAfter(stored.record.ceiling);
+      if (stored === undefined || end === undefined) return false;
+      this.stored = await this.replace(stored, this.holder.record(Math.max(end, this.least)));
       if (this.stored === undefined) continue;
       this.confirm(this.stored);
       if (open !== undefined && !isSameHistory(this.registry, open.document)) this.adoptHistory(open.document);

@@ -157,6 +157,64 @@ describe('WorkerWindows', () => {
     }
   });
 
+  it('notices a copy that was made during an extension at the next one', async () => {
+    const { window } = await first.windows.issue(LEASE, 'billing', MINUTE);
+    const both = { known: window.until, mark: 17 };
+    const original = await first.windows.extend(LEASE, MINUTE, window.workerId, both);
+    await clock.advance(4321);
+    const copy = await first.windows.extend(LEASE, MINUTE, window.workerId, both);
+    await clock.advance(30_000);
+    await first.windows.extend(LEASE, MINUTE, window.workerId, { known: original.until, mark: 18 });
+    const next = { known: copy.until, mark: 19 };
+    await expect(first.windows.extend(LEASE, MINUTE, window.workerId, next)).rejects.toMatchObject({
+      code: 'LEAF_LEASE_LOST',
+    });
+  });
+
+  it('does not take a try for a copy that is executed after the answer of a later one', async () => {
+    const { window } = await first.windows.issue(LEASE, 'billing', MINUTE);
+    const second = server(2);
+    await clock.advance(30_000);
+    const progress = { known: window.until, mark: 17 };
+    const { until } = await second.windows.extend(LEASE, MINUTE, window.workerId, progress);
+    await clock.advance(4321);
+    const late = await first.windows.extend(LEASE, MINUTE, window.workerId, progress);
+    expect(late.until).toBeGreaterThan(until);
+    await clock.advance(20_000);
+    const next = { known: until, mark: 18 };
+    expect((await second.windows.extend(LEASE, MINUTE, window.workerId, next)).until % 1000).toBe(18);
+    await expect(second.windows.extend(LEASE, MINUTE, window.workerId, progress)).rejects.toMatchObject({
+      code: 'LEAF_LEASE_LOST',
+    });
+  });
+
+  it('does not take a first request for a copy that is executed after the answer of a repeated one', async () => {
+    const { window } = await first.windows.issue(LEASE, 'billing', MINUTE);
+    await clock.advance(4321);
+    expect((await server(2).windows.issue(LEASE, 'billing', MINUTE)).window.until).toBeGreaterThan(window.until);
+    await clock.advance(20_000);
+    const progress = { known: window.until, mark: (window.until + 1) % 1000 };
+    expect(await first.windows.extend(LEASE, MINUTE, window.workerId, progress)).toMatchObject({ from: window.from });
+  });
+
+  it('marks an end that it leaves where it is, also if another server has recorded it', async () => {
+    const { window } = await first.windows.issue(LEASE, 'billing', MINUTE);
+    const { until } = await server(2).windows.extend(LEASE, HOUR, window.workerId, { known: window.until, mark: 17 });
+    const progress = { known: until, mark: 18 };
+    expect(await first.windows.extend(LEASE, MINUTE, window.workerId, progress)).toMatchObject({ until: until + 1 });
+    expect(recordOf(window.workerId).ceiling).toBe(until + 1);
+  });
+
+  it('notices a copy of a process whose window lasts longer than the extensions', async () => {
+    const { window } = await first.windows.issue(LEASE, 'billing', HOUR);
+    const original = { known: window.until, mark: (window.until + 1) % 1000 };
+    expect((await first.windows.extend(LEASE, MINUTE, undefined, original)).until).toBe(window.until + 1);
+    const copy = { known: window.until, mark: (window.until + 2) % 1000 };
+    await expect(first.windows.extend(LEASE, MINUTE, undefined, copy)).rejects.toMatchObject({
+      code: 'LEAF_LEASE_LOST',
+    });
+  });
+
   it('keeps the window reserved when a copy of its holder releases it', async () => {
     const { window } = await first.windows.issue(LEASE, 'billing', MINUTE);
     const { until } = await first.windows.extend(LEASE, HOUR, undefined, { known: window.until, mark: 1 });

@@ -50,7 +50,7 @@ export interface WindowProgress {
   /** `until` of the newest answer that the caller has. */
   readonly known: number;
   /**
-   * The end of the window in thousandths of a second, random for each extension, and the same for each try of it: so an
+   * The last three digits of the end of the window, random for each extension, and the same for each try of it: so an
    * extension whose answer was lost is recognized. Undefined: no extension was tried since.
    */
   readonly mark?: number | undefined;
@@ -120,7 +120,7 @@ export class WorkerWindows {
   }
 
   /**
-   * Raises `until` to `windowMs` from now, or leaves it where it is later.
+   * Raises `until` to `windowMs` from now, or leaves it where it is later; up to a second more for the mark.
    *
    * @param workerId the worker ID of the window; without it, all records are read
    * @param progress without it, copies of the caller are not noticed
@@ -216,15 +216,23 @@ export class WorkerWindows {
 
   private async register(lease: string, held: Holding): Promise<void> {
     if (this.held.get(lease)?.claim !== held.claim) return;
-    await this.record(held, held.claim.ceiling);
+    const { ceiling } = held.claim;
+    await this.record(held, (recorded) => Math.max(recorded, ceiling));
   }
 
   /** @returns whether the window was recorded; if not, the caller may still use it to its end */
-  private async record({ holder, claim }: Holding, until: number, progress?: WindowProgress): Promise<boolean> {
-    const seen = { ceiling: -1 };
-    const admits = (recorded: number): boolean => isOwn((seen.ceiling = recorded), progress);
-    if ((await claim.extend(until, admits).catch(unlessLost)) === true) return true;
-    if (!isOwn(seen.ceiling, progress)) throw windowCopied(holder.lease, claim.workerId);
+  private async record(
+    { holder, claim }: Holding,
+    endAfter: (recorded: number) => number,
+    progress?: WindowProgress,
+  ): Promise<boolean> {
+    const seen = { isOwn: true };
+    const endAfterOwn = (recorded: number): number | undefined => {
+      seen.isOwn = isOwn(recorded, progress);
+      return seen.isOwn ? endAfter(recorded) : undefined;
+    };
+    if ((await claim.extend(endAfter(claim.ceiling), endAfterOwn).catch(unlessLost)) === true) return true;
+    if (!seen.isOwn) throw windowCopied(holder.lease, claim.workerId);
     const history = await this.registry.history();
     // The history was lost, and another holder was faster or the window is about to end.
     if (!claim.isOf(history) || isYoung(history)) await this.registry.reserve(claim.workerId, claim.ceiling, holder);
@@ -288,10 +296,10 @@ export class WorkerWindows {
 
   private async raise(held: Holding, windowMs: number, progress?: WindowProgress): Promise<WorkerWindow> {
     const { holder, claim } = held;
-    const until = marked(this.clock.now() + windowMs, progress?.mark);
-    if (await this.record(held, Math.max(claim.ceiling, until), progress)) {
-      return this.windowWith(holder, claim);
-    }
+    const least = this.clock.now() + windowMs;
+    // Without a mark, the end keeps its own: a request that is executed late is not taken for a copy of its caller.
+    const endAfter = (recorded: number): number => marked(Math.max(recorded, least), progress?.mark ?? recorded);
+    if (await this.record(held, endAfter, progress)) return this.windowWith(holder, claim);
     const records = (await this.registry.records()).filter(({ record }) => windowOf(record)?.lease === holder.lease);
     throw records.some(({ record }) => record.free)
       ? windowNotFound(holder.lease)
@@ -337,13 +345,18 @@ export class WorkerWindows {
 }
 
 /** The first time from `until` on that has the mark. */
-function marked(until: number, mark = until): number {
+function marked(until: number, mark: number): number {
   return until + ((((mark - until) % MARKS) + MARKS) % MARKS);
 }
 
-/** Whether the caller itself has extended its window to `until`: it knows of it, or its answer was lost. */
+/**
+ * Whether the caller itself has extended its window to `until`: it knows of it, its answer was lost, or another try of
+ * the extension that it knows was executed after its answer.
+ */
 function isOwn(until: number, progress: WindowProgress | undefined): boolean {
-  return progress === undefined || until <= progress.known || until % MARKS === progress.mark;
+  if (progress === undefined || until <= progress.known) return true;
+  const mark = until % MARKS;
+  return mark === progress.mark || mark === progress.known % MARKS;
 }
 
 /** Whether holders may still register again (R5). */
