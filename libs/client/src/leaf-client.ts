@@ -1,4 +1,3 @@
-import { randomBytes } from 'node:crypto';
 import {
   BitLayout,
   Clock,
@@ -32,6 +31,7 @@ import { ServerChoice } from './servers/server-choice';
 import { openServers } from './servers/open-servers';
 import type { SnowflakeSource } from './snowflake-source';
 import { TagBuffers, type TagBufferView } from './tag-buffers';
+import { newLease } from './window/lease-requests';
 import { WindowSnowflakes, type WindowView } from './window/window-snowflakes';
 
 export interface LeafClientSnapshot {
@@ -98,7 +98,7 @@ export class LeafClient extends IdService {
     this.tags = new TagBuffers(context, segment);
     this.periods = new PeriodRequests(context);
     this.direct = prefetch ? undefined : new DirectRequests(context);
-    this.window = window && new WindowSnowflakes({ ...context, newLease }, window, layout);
+    this.window = window && new WindowSnowflakes({ ...context, newLease: () => newLease(clock) }, window, layout);
     const fetched = this.direct ? new DirectSnowflakes(this.direct) : new SnowflakeBuffer(context, snowflake);
     this.source = this.window ?? fetched;
   }
@@ -231,11 +231,6 @@ export class LeafClient extends IdService {
   private assertOpen(): void {
     if (this.closed !== undefined) throw closedError();
   }
-}
-
-/** A secret: who knows it can release the worker ID. */
-function newLease(): string {
-  return randomBytes(16).toString('hex');
 }
 
 function closedError(): LeafError {

@@ -1,3 +1,4 @@
+import { createHash, randomBytes } from 'node:crypto';
 import { BitLayout, type BitLayoutOptions, type Clock, isLeafError, type RandomSource } from '@leaf-ids/core';
 import { MARKS, type WindowProgress } from '@leaf-ids/core/internal';
 import { asObject, wrong } from '../http/answers';
@@ -6,6 +7,15 @@ import { RequestPolicy } from '../servers/server-choice';
 import type { ResolvedWindow } from './window-options';
 
 const PATH = '/api/workers';
+
+/**
+ * A secret: who knows it can release the worker ID. Copies of a process may draw the same random bytes, because the
+ * state of the generator is in their memory: the time tells them apart.
+ */
+export function newLease(clock: Clock, random: (bytes: number) => Buffer = randomBytes): string {
+  const time = `${clock.now()} ${clock.monotonic()}`;
+  return createHash('sha256').update(random(16)).update(time).digest('hex').slice(0, 32);
+}
 
 /** The requests under one lease. Each can be repeated: the server then returns the same window. */
 export class LeaseRequests {
@@ -19,7 +29,7 @@ export class LeaseRequests {
     private readonly requester: Pick<Requester, 'send'>,
     private readonly options: ResolvedWindow,
     private readonly random: RandomSource,
-    clock: Clock,
+    private readonly clock: Clock,
   ) {
     // One server while it responds: it registers the window again if the registry loses its history.
     this.policy = new RequestPolicy(lease, clock);
@@ -37,7 +47,7 @@ export class LeaseRequests {
   async extend({ workerId, from }: WindowAnswer): Promise<WindowAnswer> {
     const { lease } = this;
     if (this.progress !== undefined) {
-      const { known, mark = this.random(MARKS) } = this.progress;
+      const { known, mark = this.newMark() } = this.progress;
       this.progress = { known, mark };
     }
     const body = { windowMs: this.options.windowMs, workerId };
@@ -53,6 +63,11 @@ export class LeaseRequests {
   /** @param lastTimestamp Unix milliseconds of the newest ID; at most `from - 1` if there is none */
   release(lastTimestamp: number): Promise<void> {
     return this.tell('DELETE', `${PATH}/${this.lease}`, { lastTimestamp }, () => undefined);
+  }
+
+  /** As {@link newLease}: copies of a process draw the same numbers, but not within the same 100 ns. */
+  private newMark(): number {
+    return (this.random(MARKS) + Math.floor(this.clock.monotonic() * 10_000)) % MARKS;
   }
 
   /** Sends the progress with `body`, which a server of an earlier version refuses. */

@@ -1,6 +1,7 @@
 import { BitLayout, DEFAULT_LAYOUT, LeafError } from '@leaf-ids/core';
 import { defaultLayout } from '@leaf-ids/core/internal';
 import { WINDOW_MS, WindowRig } from '../../../../test/support/fakes/window-rig';
+import { newLease } from './lease-requests';
 
 const LOST = new LeafError('LEAF_LEASE_LOST', 'It belongs to another holder.', { status: 409 });
 const NOT_FOUND = new LeafError('LEAF_LEASE_NOT_FOUND', 'It was released.');
@@ -76,6 +77,21 @@ describe('WindowSnowflakes', () => {
     expect(new Set(tries.map(({ mark }) => mark)).size).toBe(1);
     expect(new Set(progress.map(({ mark }) => mark)).size).toBeGreaterThan(1);
     expect(new Set(progress.map(({ known }) => known)).size).toBe(progress.length - tries.length + 1);
+  });
+
+  it('has another lease and another mark than a copy of the process, which draws the same random numbers', async () => {
+    const copy = new WindowRig();
+    await copy.clock.advance(0.01);
+    const drawn: { lease: string; mark: unknown }[] = [];
+    for (const each of [rig, copy]) {
+      await each.open();
+      await each.clock.advance(HALF);
+      drawn.push({ lease: newLease(each.clock, (bytes) => Buffer.alloc(bytes)), mark: each.requests[1]?.body.mark });
+    }
+    expect(drawn.map(({ lease }) => lease.length)).toEqual([32, 32]);
+    expect(new Set(drawn.map(({ lease }) => lease)).size).toBe(2);
+    expect(new Set(drawn.map(({ mark }) => mark)).size).toBe(2);
+    await copy.close();
   });
 
   it('tells nothing to servers of an earlier version, which refuse it', async () => {
