@@ -233,7 +233,7 @@ export class KeptWindow implements IssueWindow {
     this.end(
       new LeafError(
         'LEAF_NOT_READY',
-        `This client no longer holds worker ${workerId}: its window has ended, or its lease was released. It acquires another worker ID.`,
+        `This client no longer holds worker ${workerId}: its window has ended, its lease was released, or a copy of this process has extended the window. It acquires another worker ID.`,
         { cause: error, retryAfterMs: 1000 },
       ),
     );

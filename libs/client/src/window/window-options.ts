@@ -40,7 +40,9 @@ export function resolveWindow(options: SnowflakeWindowOptions): ResolvedWindow {
 export interface WindowEvents {
   /** The client holds a worker ID, and may issue IDs up to `until` (Unix milliseconds). */
   readonly onWindowAcquired: (workerId: number, until: number) => void;
-  /** The window has ended, and the worker ID belongs to another holder. The client acquires another one. */
+  /**
+   * The worker ID belongs to another holder, or to a copy of this process: `error` tells. The client acquires another one.
+   */
   readonly onWindowLost: (workerId: number, error: unknown) => void;
   /** A request for a worker ID failed: called for the first failure of a series and every 100th. */
   readonly onWindowFailed: (error: unknown) => void;
