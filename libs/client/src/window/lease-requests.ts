@@ -20,7 +20,7 @@ export function newLease(clock: Clock, random: (bytes: number) => Buffer = rando
 /** The requests under one lease. Each can be repeated: the server then returns the same window. */
 export class LeaseRequests {
   private readonly policy: RequestPolicy;
-  /** Undefined before the first answer, and once a server of an earlier version has refused it. */
+  /** Undefined before the first answer, and after a server of an earlier version has refused it, until the next one. */
   private progress: WindowProgress | undefined;
 
   /** @param lease 32 hexadecimal digits, a secret */
@@ -56,7 +56,7 @@ export class LeaseRequests {
       if (extended.workerId === workerId && extended.from === from) return extended;
       throw wrong('it is not the window that was to be extended');
     });
-    this.progress &&= { known: window.until };
+    this.progress = { known: window.until };
     return window;
   }
 
