@@ -90,16 +90,19 @@ class Client:
             self.hold(secrets.token_hex(16))
 
     def hold(self, lease):
-        answer = None
+        answer = mark = None
         while True:
             if answer is None:
                 body = {"lease": lease, "holder": "python", "windowMs": self.window_ms}
                 status, new = self.request("POST", "", body)
             else:
-                body = {"windowMs": self.window_ms, "workerId": answer["workerId"]}
+                # A copy of this process has another time, also if it draws the same number.
+                mark = (secrets.randbelow(1000) + time.monotonic_ns()) % 1000 if mark is None else mark
+                progress = {"known": answer["until"], "mark": mark}
+                body = {"windowMs": self.window_ms, "workerId": answer["workerId"], **progress}
                 status, new = self.request("PUT", "/" + lease, body)
             if new is not None and new.get("lease") == lease:
-                answer = new
+                answer, mark = new, None
                 with self.lock:
                     self.window.accept(answer)
                 self.stopping.wait((answer["until"] - answer["now"]) / 2000)
@@ -111,14 +114,15 @@ class Client:
             else:
                 self.stopping.wait(min(0.1, self.window_ms / 20000))
             if self.stopping.is_set():
-                return self.release(lease)
+                return self.release(lease, answer)
 
-    def release(self, lease):
+    def release(self, lease, answer):
         with self.lock:
             newest = 0 if self.window.newest is None else self.window.newest
             self.window.end()
         for _ in range(5):
-            status, _answer = self.request("DELETE", "/" + lease, {"lastTimestamp": newest})
+            known = {} if answer is None else {"known": answer["until"]}
+            status, _answer = self.request("DELETE", "/" + lease, {"lastTimestamp": newest, **known})
             if status == 204:
                 return
 
