@@ -31,6 +31,7 @@ function segments() {
   const store = {
     listTags: () => Promise.resolve([entry]),
     findTag: () => Promise.resolve(entry),
+    databaseOf: () => '',
     allocate: () => {
       const from = maxId;
       maxId += BigInt(STEP);
