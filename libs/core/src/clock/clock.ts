@@ -13,6 +13,8 @@ export interface Interval {
  * oversleep by hours.
  */
 export abstract class Clock {
+  private readonly sleepersBySignal = new WeakMap<AbortSignal, Sleepers>();
+
   /** Wall clock in whole Unix milliseconds. */
   abstract now(): number;
 
@@ -53,44 +55,42 @@ export abstract class Clock {
         resolve();
       };
       const cancel = this.after(ms, wake);
-      if (signal !== undefined) leave = joinSleepers(signal, wake);
+      if (signal !== undefined) leave = this.joinSleepers(signal, wake);
     });
   }
 
   /** Blocks the calling thread for at most `ms` milliseconds (0 to 1) without using the CPU. */
   abstract pause(ms: number): void;
+
+  /**
+   * Calls `wake` when the signal aborts. A signal has one listener for all sleepers: to remove one of many takes a time
+   * in proportion to their number. It has none without sleepers: Node.js keeps a signal of `AbortSignal.any` in memory as
+   * long as it has a listener.
+   *
+   * @returns undoes this
+   */
+  private joinSleepers(signal: AbortSignal, wake: () => void): () => void {
+    let sleepers = this.sleepersBySignal.get(signal);
+    if (sleepers === undefined) {
+      const all = new Set<() => void>();
+      sleepers = { all, wakeAll: () => all.forEach((each) => each()) };
+      this.sleepersBySignal.set(signal, sleepers);
+      signal.addEventListener('abort', sleepers.wakeAll);
+    }
+    const { all, wakeAll } = sleepers;
+    all.add(wake);
+    return () => {
+      all.delete(wake);
+      if (all.size > 0) return;
+      this.sleepersBySignal.delete(signal);
+      signal.removeEventListener('abort', wakeAll);
+    };
+  }
 }
 
 interface Sleepers {
   readonly all: Set<() => void>;
   readonly wakeAll: () => void;
-}
-
-const sleepersBySignal = new WeakMap<AbortSignal, Sleepers>();
-
-/**
- * Calls `wake` when the signal aborts. A signal has one listener for all sleepers: to remove one of many takes a time in
- * proportion to their number. It has none without sleepers: Node.js keeps a signal of `AbortSignal.any` in memory as long
- * as it has a listener.
- *
- * @returns undoes this
- */
-function joinSleepers(signal: AbortSignal, wake: () => void): () => void {
-  let sleepers = sleepersBySignal.get(signal);
-  if (sleepers === undefined) {
-    const all = new Set<() => void>();
-    sleepers = { all, wakeAll: () => all.forEach((each) => each()) };
-    sleepersBySignal.set(signal, sleepers);
-    signal.addEventListener('abort', sleepers.wakeAll);
-  }
-  const { all, wakeAll } = sleepers;
-  all.add(wake);
-  return () => {
-    all.delete(wake);
-    if (all.size > 0) return;
-    sleepersBySignal.delete(signal);
-    signal.removeEventListener('abort', wakeAll);
-  };
 }
 
 /** The clock of the host. */
