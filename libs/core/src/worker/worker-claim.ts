@@ -190,10 +190,9 @@ export class WorkerClaim {
     const changed = !isSameHistory(this.registry, open.document);
     const relation = this.relationOf(current?.record);
     if (this.holder.shared && relation !== 'another' && current !== undefined) {
-      // Another server has released it, or has written records since: never lower its ceiling.
+      // Another server has released it, or has written records since.
       if (current.record.free) return undefined;
       this.holder.attempted = Math.max(this.holder.attempted, current.record.write);
-      this.least = Math.max(this.least, current.record.ceiling);
     }
     if (!changed) {
       if (relation === 'ours') return this.adopted(current);

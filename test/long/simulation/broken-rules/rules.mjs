@@ -131,7 +131,7 @@ export const RULES = [
   },
   {
     rule: 'W1',
-    seed: 82,
+    seed: 14,
     what: 'the first timestamp of a window is not in its record',
     file: `${CORE}/worker/window-holder.ts`,
     find: ': { lease, from: Number(from), holder',
@@ -151,9 +151,9 @@ export const RULES = [
     rule: 'W3',
     seed: 1,
     what: 'a server lowers the end that another one has recorded',
-    file: `${CORE}/worker/worker-claim.ts`,
-    find: 'this.least = Math.max(this.least, current.record.ceiling);\n    }\n    if (!changed)',
-    replace: '}\n    if (!changed)',
+    file: `${CORE}/worker/worker-windows.ts`,
+    find: 'marked(Math.max(recorded, least), progress?.mark ?? recorded);',
+    replace: 'marked(least, progress?.mark ?? recorded);',
     until: ['fall'],
   },
   {
