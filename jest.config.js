@@ -28,7 +28,9 @@ const common = {
 };
 
 /** A test belongs to the tier of its folder; those beside the code are fast. */
-const TIERS = ['services', 'e2e', 'applications', 'long', 'attack'];
+const TIERS = ['server', 'services', 'e2e', 'applications', 'long', 'attack'];
+/** Tiers that need the packages of npm alone. */
+const WITHOUT_TOOLS = ['server'];
 /** In the fast tier, and in full in the tier long. */
 const PROPERTIES = '<rootDir>/test/fast/property';
 /** Tests that need more than npm and Debian, by the end of their names. */
@@ -47,7 +49,7 @@ const tiers = TIERS.map((tier) => ({
   roots: [`<rootDir>/test/${tier}`, ...(tier === 'long' ? [PROPERTIES] : [])],
   // The fast tier runs a part of them: test/support/runs.ts.
   globals: { fullRuns: tier === 'long' },
-  globalSetup: '<rootDir>/test/support/require-tools.ts',
+  ...(!WITHOUT_TOOLS.includes(tier) && { globalSetup: '<rootDir>/test/support/require-tools.ts' }),
 }));
 const others = Object.entries(OTHERS).map(([name, end]) => ({
   ...common,
@@ -64,6 +66,8 @@ module.exports = {
   testSequencer: '<rootDir>/test/support/longest-first.sequencer.cjs',
   // Most suites wait for servers, so a core without a worker would be idle.
   maxWorkers: '100%',
+  // Modules of ended suites stay in memory; a large heap doubles the time of what follows.
+  workerIdleMemoryLimit: '500MB',
   // On a busy machine, a worker needs more than the half second that Jest allows to exit.
   workerGracefulExitTimeout: 30_000,
   // Suites start database servers and builds, which takes minutes on a busy machine.

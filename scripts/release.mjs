@@ -10,7 +10,7 @@ process.chdir(join(import.meta.dirname, '..'));
 const { values, positionals } = parseArgs({ allowPositionals: true, options: { 'dry-run': { type: 'boolean' } } });
 const [version = ''] = positionals;
 const tag = `v${version}`;
-if (!/^\d+\.\d+\.\d+(-[\w.]+)?$/.test(version)) fail('Usage: npm run release -- <version> [--dry-run]');
+if (!/^\d+\.\d+\.\d+(-[\w.]+)?$/.test(version)) fail('Usage: node scripts/release.mjs <version> [--dry-run]');
 if (run('git', 'status', '--porcelain') !== '') fail('There are uncommitted changes. Commit them first.');
 if (run('git', 'tag', '--list', tag) !== '') fail(`The tag ${tag} already exists. Choose another version.`);
 

@@ -1,5 +1,5 @@
 // npm run test:node -- 22 24: runs the tests that meet Node.js (sockets, files, processes, native modules) on other
-// versions of it, each with its own installation of packages. All of the fast tier: npm run test:node -- 22 --all
+// versions of it, each with its own installation of packages. All tests of both tiers: npm run test:node -- 22 --all
 import { spawnSync } from 'node:child_process';
 import { cpSync, rmSync } from 'node:fs';
 import { delimiter, dirname, join } from 'node:path';
@@ -11,9 +11,9 @@ const CACHE = join(ROOT, '.cache/node');
 const NPM = process.env.npm_execpath;
 const words = process.argv.slice(2);
 const versions = words.filter((word) => word !== '--all');
-const selection = words.includes('--all')
-  ? []
-  : ['--testPathPatterns', 'test/fast/(cli|client|contract|embedded|server)/'];
+const tests = ['node_modules/jest/bin/jest.js', '--selectProjects', 'fast', 'server'];
+if (!words.includes('--all'))
+  tests.push('--testPathPatterns', 'test/(fast/(cli|client|contract|embedded|server)|server)/');
 
 if (NPM === undefined || versions.length === 0) throw new Error('Usage: npm run test:node -- <Node version>… [--all]');
 for (const version of versions) test(version);
@@ -30,7 +30,7 @@ function test(version) {
   };
   const installed = run(node, [NPM, 'ci', '--no-audit', '--no-fund'], { cwd: checkout, env, stdio: 'pipe' });
   if (installed.includes('EBADENGINE')) throw new Error(`npm ci on Node ${version}:\n${installed}`);
-  run(node, [NPM, 'test', '--', ...selection], { cwd: checkout, env, stdio: 'inherit' });
+  run(node, tests, { cwd: checkout, env, stdio: 'inherit' });
   rmSync(checkout, { recursive: true });
 }
 

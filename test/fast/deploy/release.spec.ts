@@ -7,7 +7,7 @@ import { command, type Manifest, manifestOf, writeJson } from '../../support/pac
 const CHANGELOG =
   '# Changes\n\n## 1.1.0 (unreleased)\n\n- **A thing** that is new.\n\n### Details\n\nMore.\n\n## 1.0.0\n\nOld.\n';
 
-describe('npm run release', () => {
+describe('node scripts/release.mjs', () => {
   let directory: string;
 
   /** A repository of two packages, one of which needs the other. */
@@ -138,7 +138,7 @@ describe('npm run release', () => {
   });
 
   it('refuses an invalid version, a missing section, an existing tag, and a tree with changes', async () => {
-    await expect(release('next')).rejects.toThrow('Usage: npm run release');
+    await expect(release('next')).rejects.toThrow('Usage: node scripts/release.mjs');
     await expect(release('1.2.0')).rejects.toThrow('CHANGELOG.md has no section "## 1.2.0 (unreleased)"');
     await git('tag', 'v1.1.0');
     await expect(release('1.1.0')).rejects.toThrow('The tag v1.1.0 already exists');

@@ -8,7 +8,6 @@ import { FastifyAdapter } from '@nestjs/platform-fastify';
 import { InMemoryIdService } from '@leaf-ids/core/testing';
 import { ROOT } from '../../support/build';
 import { blocksOf, evaluate, readPage } from '../../support/pages';
-import { typeErrors } from '../../support/type-errors';
 
 const folders = [...readdirSync(join(ROOT, 'libs')).map((name) => join('libs', name)), 'migrations'];
 const packages = folders.map((folder) => {
@@ -26,13 +25,6 @@ const INSTALLED = new Map([
   ['@leaf-ids/nest', 1],
   ['@leaf-ids/orm', 1],
 ]);
-
-it('the programs in the READMEs of the packages compile', () => {
-  const programs = packages.flatMap((one) => one.programs);
-  const errors = typeErrors([...programs, `${programs[0]!}\nvoid main(1);`]);
-  expect(errors.pop()).toHaveLength(1);
-  expect(errors.flat()).toEqual([]);
-});
 
 const programsOf = (name: string): string[] => packages.find((each) => each.name === name)!.programs;
 

@@ -4,7 +4,6 @@ import { join } from 'node:path';
 import { Logger } from '@nestjs/common';
 import { ROOT } from '../../support/build';
 import { blocksOf, evaluate, readPage } from '../../support/pages';
-import { typeErrors } from '../../support/type-errors';
 
 const readme = readPage('README.md');
 
@@ -43,14 +42,6 @@ describe('README', () => {
     const bench = readPage('bench/README.md');
     expect(bench).toMatch(new RegExp(`That run reached [^.]* and ${rate} segment IDs per second`));
     expect(bench).toMatch(new RegExp(`^\\| one segment ID .*\\| +${ratio} \\|$`, 'm'));
-  });
-
-  it('shows a program that compiles', () => {
-    const program = blocksOf(readme, 'ts')[0]!;
-    const broken = program.replace('service.snowflake()', 'service.snowflakes()');
-    const [errors, errorsOfBroken] = typeErrors([program, broken]);
-    expect(errors).toEqual([]);
-    expect(errorsOfBroken).toHaveLength(1);
   });
 
   it('shows a program that runs', async () => {

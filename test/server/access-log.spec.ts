@@ -1,10 +1,10 @@
 import { once } from 'node:events';
 import { connect } from 'node:net';
-import { call, text } from '../../support/http/http';
-import { problemCode } from '../../support/http/problem';
-import { LogLines } from '../../support/log-lines';
-import { startTestServer, type TestServer } from '../../support/servers/server';
-import { until } from '../../support/until';
+import { call, text } from '../support/http/http';
+import { problemCode } from '../support/http/problem';
+import { LogLines } from '../support/log-lines';
+import { startTestServer, type TestServer } from '../support/servers/server';
+import { until } from '../support/until';
 
 const TAG = 'leaf-segment-test';
 const SEGMENT = `/api/segment/get/${TAG}`;

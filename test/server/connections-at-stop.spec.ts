@@ -1,8 +1,8 @@
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
-import { text } from '../../support/http/http';
-import { startTestServer, type TestServer } from '../../support/servers/server';
-import { until } from '../../support/until';
+import { text } from '../support/http/http';
+import { startTestServer, type TestServer } from '../support/servers/server';
+import { until } from '../support/until';
 
 const GET = 'GET /api/snowflake/get/order HTTP/1.1\r\nhost: leaf\r\n\r\n';
 const BATCH = 'GET /api/segment/batch/leaf-segment-test?size=10000 HTTP/1.1\r\nhost: leaf\r\n\r\n';

@@ -1,8 +1,8 @@
 import { connect, type Socket } from 'node:net';
-import { ADMIN_TOKEN } from '../../support/http/admin';
-import { text } from '../../support/http/http';
-import { startTestServer, type TestServer } from '../../support/servers/server';
-import { until } from '../../support/until';
+import { ADMIN_TOKEN } from '../support/http/admin';
+import { text } from '../support/http/http';
+import { startTestServer, type TestServer } from '../support/servers/server';
+import { until } from '../support/until';
 
 const HEAD = `POST /api/tags HTTP/1.1\r\nHost: leaf\r\nAuthorization: Bearer ${ADMIN_TOKEN}\r\nContent-Type: application/json\r\n`;
 /** The limits of the server are 10 to 16 seconds; a busy machine may notice late. */

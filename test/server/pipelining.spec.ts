@@ -1,8 +1,8 @@
 import { connect, type Socket } from 'node:net';
-import { rawCall, text } from '../../support/http/http';
-import { freshMetrics } from '../../support/http/metrics';
-import { startTestServer, type TestServer } from '../../support/servers/server';
-import { until } from '../../support/until';
+import { rawCall, text } from '../support/http/http';
+import { freshMetrics } from '../support/http/metrics';
+import { startTestServer, type TestServer } from '../support/servers/server';
+import { until } from '../support/until';
 
 const TAG = 'leaf-segment-test';
 const MAX_WAITING_ON_CONNECTION = 256;

@@ -1,16 +1,16 @@
 import { readFileSync } from 'node:fs';
-import { makeDataDirectory, removeDataDirectory } from '../../support/servers/data-directory';
+import { makeDataDirectory, removeDataDirectory } from '../support/servers/data-directory';
 import { Agent } from 'node:http';
 import { hostname } from 'node:os';
 import { join } from 'node:path';
 import parse from 'parse-prometheus-text-format';
-import { admin, ADMIN_TOKEN } from '../../support/http/admin';
-import { insertTag } from '../../support/servers/data-directory';
-import { type Family, parseExposition } from '../../support/http/exposition';
-import { call, text } from '../../support/http/http';
-import { scrape } from '../../support/http/metrics';
-import { startTestServer, type TestServer } from '../../support/servers/server';
-import { until } from '../../support/until';
+import { admin, ADMIN_TOKEN } from '../support/http/admin';
+import { insertTag } from '../support/servers/data-directory';
+import { type Family, parseExposition } from '../support/http/exposition';
+import { call, text } from '../support/http/http';
+import { scrape } from '../support/http/metrics';
+import { startTestServer, type TestServer } from '../support/servers/server';
+import { until } from '../support/until';
 
 const TAG = 'leaf-segment-test';
 const LABELLED = 1000;
@@ -178,7 +178,7 @@ describe('/metrics', () => {
     await admin(server.port, 'POST', '/api/server/drain');
     const draining = await scrape(server.port);
     expect(state(draining)).toEqual([0, 1]);
-    const { version } = JSON.parse(readFileSync(join(__dirname, '../../../package.json'), 'utf8')) as {
+    const { version } = JSON.parse(readFileSync(join(__dirname, '../../package.json'), 'utf8')) as {
       version: string;
     };
     expect(draining.get('leaf_build_info')?.samples).toMatchObject([{ labels: { version }, value: 1 }]);

@@ -3,15 +3,15 @@ import type {
   OverviewView,
   SegmentsView,
   SnowflakeView,
-} from '../../../apps/leaf-server/src/monitor/views/views';
-import { admin, ADMIN_TOKEN } from '../../support/http/admin';
-import { ROOT } from '../../support/build';
-import { insertTag } from '../../support/servers/data-directory';
-import { call, json, text } from '../../support/http/http';
-import { manifestOf } from '../../support/packages';
-import { problemCode } from '../../support/http/problem';
-import { startTestServer, type TestServer } from '../../support/servers/server';
-import { until } from '../../support/until';
+} from '../../apps/leaf-server/src/monitor/views/views';
+import { admin, ADMIN_TOKEN } from '../support/http/admin';
+import { ROOT } from '../support/build';
+import { insertTag } from '../support/servers/data-directory';
+import { call, json, text } from '../support/http/http';
+import { manifestOf } from '../support/packages';
+import { problemCode } from '../support/http/problem';
+import { startTestServer, type TestServer } from '../support/servers/server';
+import { until } from '../support/until';
 
 const TAG = 'leaf-segment-test';
 const overviewOf = (port: number): Promise<OverviewView> => json(port, '/api/monitor/overview');

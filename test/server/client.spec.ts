@@ -4,13 +4,13 @@ import { NestFactory } from '@nestjs/core';
 import { IdService } from '@leaf-ids/core';
 import { LeafClient, type LeafClientOptions } from '@leaf-ids/client';
 import { LeafClientModule } from '@leaf-ids/client/nest';
-import { ADMIN_TOKEN } from '../../support/http/admin';
-import { freePort } from '../../support/free-port';
-import { call } from '../../support/http/http';
-import { startTestServer, type TestServer } from '../../support/servers/server';
-import { SharedAnswerProxy } from '../../support/http/shared-answer-proxy';
-import { until } from '../../support/until';
-import { watch } from '../../support/watch';
+import { ADMIN_TOKEN } from '../support/http/admin';
+import { freePort } from '../support/free-port';
+import { call } from '../support/http/http';
+import { startTestServer, type TestServer } from '../support/servers/server';
+import { SharedAnswerProxy } from '../support/http/shared-answer-proxy';
+import { until } from '../support/until';
+import { watch } from '../support/watch';
 
 const TAG = 'leaf-segment-test';
 

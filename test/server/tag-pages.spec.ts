@@ -1,8 +1,8 @@
-import { insertTag } from '../../support/servers/data-directory';
-import { type Answer, call } from '../../support/http/http';
-import { problemCode } from '../../support/http/problem';
-import { startTestServer, type TestServer } from '../../support/servers/server';
-import { until } from '../../support/until';
+import { insertTag } from '../support/servers/data-directory';
+import { type Answer, call } from '../support/http/http';
+import { problemCode } from '../support/http/problem';
+import { startTestServer, type TestServer } from '../support/servers/server';
+import { until } from '../support/until';
 
 const TAGS = 2345;
 const FIRST = 'leaf-segment-test';

@@ -1,15 +1,15 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { LeafClient } from '@leaf-ids/client';
-import type { OverviewView } from '../../../apps/leaf-server/src/monitor/views/views';
-import { admin, ADMIN_TOKEN } from '../../support/http/admin';
-import { type Answer, call, json } from '../../support/http/http';
-import { problemCode } from '../../support/http/problem';
-import { LogLines } from '../../support/log-lines';
-import { ApiContract, fetchApi } from '../../support/openapi/contract';
-import { makeDataDirectory, removeDataDirectory } from '../../support/servers/data-directory';
-import { startTestServer, type TestServer } from '../../support/servers/server';
-import { until } from '../../support/until';
+import type { OverviewView } from '../../apps/leaf-server/src/monitor/views/views';
+import { admin, ADMIN_TOKEN } from '../support/http/admin';
+import { type Answer, call, json } from '../support/http/http';
+import { problemCode } from '../support/http/problem';
+import { LogLines } from '../support/log-lines';
+import { ApiContract, fetchApi } from '../support/openapi/contract';
+import { makeDataDirectory, removeDataDirectory } from '../support/servers/data-directory';
+import { startTestServer, type TestServer } from '../support/servers/server';
+import { until } from '../support/until';
 
 const TAG = 'leaf-segment-test';
 const BILLING = 'billing-token-0123456789';

@@ -1,10 +1,10 @@
 import { existsSync } from 'node:fs';
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { makeDataDirectory, removeDataDirectory } from '../../support/servers/data-directory';
-import { json, text } from '../../support/http/http';
-import { metric } from '../../support/http/metrics';
-import { startTestServer, type TestServer } from '../../support/servers/server';
+import { makeDataDirectory, removeDataDirectory } from '../support/servers/data-directory';
+import { json, text } from '../support/http/http';
+import { metric } from '../support/http/metrics';
+import { startTestServer, type TestServer } from '../support/servers/server';
 
 const TAG = 'leaf-segment-test';
 const GET = `/api/segment/get/${TAG}`;

@@ -1,13 +1,13 @@
 import { once } from 'node:events';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { admin, ADMIN_TOKEN } from '../../support/http/admin';
-import { freshMetrics } from '../../support/http/metrics';
-import { LogLines } from '../../support/log-lines';
-import { encode, RespClient } from '../../support/resp-client';
-import { makeDataDirectory, removeDataDirectory } from '../../support/servers/data-directory';
-import { startTestServer, type TestServer } from '../../support/servers/server';
-import { until } from '../../support/until';
+import { admin, ADMIN_TOKEN } from '../support/http/admin';
+import { freshMetrics } from '../support/http/metrics';
+import { LogLines } from '../support/log-lines';
+import { encode, RespClient } from '../support/resp-client';
+import { makeDataDirectory, removeDataDirectory } from '../support/servers/data-directory';
+import { startTestServer, type TestServer } from '../support/servers/server';
+import { until } from '../support/until';
 
 const TAG = 'leaf-segment-test';
 const CLIENT_TOKEN = 'billing-token-0123456789';

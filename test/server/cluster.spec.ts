@@ -1,11 +1,11 @@
-import type { ClusterAnswer, ClusterWorkers } from '../../../apps/leaf-server/src/cluster/views';
-import { freePort } from '../../support/free-port';
-import { call, json, text } from '../../support/http/http';
-import { problemCode } from '../../support/http/problem';
-import { CLUSTER_TOKEN as TOKEN, ClusterRig, signedFor } from '../../support/servers/cluster-rig';
-import { addWorkers, changeWorkers } from '../../support/servers/data-directory';
-import { startTestServer, type TestServer } from '../../support/servers/server';
-import { until } from '../../support/until';
+import type { ClusterAnswer, ClusterWorkers } from '../../apps/leaf-server/src/cluster/views';
+import { freePort } from '../support/free-port';
+import { call, json, text } from '../support/http/http';
+import { problemCode } from '../support/http/problem';
+import { CLUSTER_TOKEN as TOKEN, ClusterRig, signedFor } from '../support/servers/cluster-rig';
+import { addWorkers, changeWorkers } from '../support/servers/data-directory';
+import { startTestServer, type TestServer } from '../support/servers/server';
+import { until } from '../support/until';
 
 const TAG = 'leaf-segment-test';
 const HOUR_MS = 3_600_000;

@@ -1,8 +1,8 @@
-import { insertTag, makeDataDirectory, removeDataDirectory } from '../../support/servers/data-directory';
-import { call, text } from '../../support/http/http';
-import { problemCode } from '../../support/http/problem';
-import { startTestServer, type TestServer } from '../../support/servers/server';
-import { until } from '../../support/until';
+import { insertTag, makeDataDirectory, removeDataDirectory } from '../support/servers/data-directory';
+import { call, text } from '../support/http/http';
+import { problemCode } from '../support/http/problem';
+import { startTestServer, type TestServer } from '../support/servers/server';
+import { until } from '../support/until';
 
 const TAG = 'leaf-segment-test';
 

@@ -1,11 +1,11 @@
 import { Agent } from 'node:http';
 import { once } from 'node:events';
 import { connect } from 'node:net';
-import { admin, ADMIN_TOKEN } from '../../support/http/admin';
-import { call, json, text } from '../../support/http/http';
-import { makeDataDirectory, removeDataDirectory } from '../../support/servers/data-directory';
-import { startTestServer, type TestServer } from '../../support/servers/server';
-import { until } from '../../support/until';
+import { admin, ADMIN_TOKEN } from '../support/http/admin';
+import { call, json, text } from '../support/http/http';
+import { makeDataDirectory, removeDataDirectory } from '../support/servers/data-directory';
+import { startTestServer, type TestServer } from '../support/servers/server';
+import { until } from '../support/until';
 
 const SEGMENT = '/api/segment/get/leaf-segment-test';
 const ID_ROUTES = [SEGMENT, '/api/snowflake/get/order', '/api/snowflake/decode/1', '/decodeSnowflakeId?snowflakeId=1'];

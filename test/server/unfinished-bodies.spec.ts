@@ -1,10 +1,10 @@
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
-import { admin, ADMIN_TOKEN } from '../../support/http/admin';
-import { call } from '../../support/http/http';
-import { makeDataDirectory, removeDataDirectory } from '../../support/servers/data-directory';
-import { startTestServer, type TestServer } from '../../support/servers/server';
-import { until } from '../../support/until';
+import { admin, ADMIN_TOKEN } from '../support/http/admin';
+import { call } from '../support/http/http';
+import { makeDataDirectory, removeDataDirectory } from '../support/servers/data-directory';
+import { startTestServer, type TestServer } from '../support/servers/server';
+import { until } from '../support/until';
 
 const WORKER_TOKEN = 'worker-token-0123456789';
 /** More than the queue of the operators takes, begun and waiting. */

@@ -3,13 +3,13 @@ import type {
   RemovedView,
   SegmentsView,
   SnowflakeView,
-} from '../../../apps/leaf-server/src/monitor/views/views';
-import { admin, ADMIN_TOKEN } from '../../support/http/admin';
-import { EventReader } from '../../support/http/event-reader';
-import { call, json, text } from '../../support/http/http';
-import { problemCode } from '../../support/http/problem';
-import { startTestServer, type TestServer } from '../../support/servers/server';
-import { until } from '../../support/until';
+} from '../../apps/leaf-server/src/monitor/views/views';
+import { admin, ADMIN_TOKEN } from '../support/http/admin';
+import { EventReader } from '../support/http/event-reader';
+import { call, json, text } from '../support/http/http';
+import { problemCode } from '../support/http/problem';
+import { startTestServer, type TestServer } from '../support/servers/server';
+import { until } from '../support/until';
 
 const STREAM = '/api/monitor/stream';
 const TAG = 'leaf-segment-test';

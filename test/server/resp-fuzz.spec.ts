@@ -1,5 +1,5 @@
-import { fuzz } from '../../support/resp-fuzz';
-import { startTestServer } from '../../support/servers/server';
+import { fuzz } from '../support/resp-fuzz';
+import { startTestServer } from '../support/servers/server';
 
 it('any bytes get replies in the order of the commands, and harm no other connection', async () => {
   const { server, stop } = await startTestServer({ LEAF_RESP_PORT: '0' });

@@ -1,10 +1,10 @@
-import type { CommandAnswer } from '../../../apps/leaf-server/src/cluster/views';
-import { admin, ADMIN_TOKEN } from '../../support/http/admin';
-import { call } from '../../support/http/http';
-import { problemCode } from '../../support/http/problem';
-import { LogLines } from '../../support/log-lines';
-import { CLUSTER_TOKEN, ClusterRig, signedFor } from '../../support/servers/cluster-rig';
-import type { TestServer } from '../../support/servers/server';
+import type { CommandAnswer } from '../../apps/leaf-server/src/cluster/views';
+import { admin, ADMIN_TOKEN } from '../support/http/admin';
+import { call } from '../support/http/http';
+import { problemCode } from '../support/http/problem';
+import { LogLines } from '../support/log-lines';
+import { CLUSTER_TOKEN, ClusterRig, signedFor } from '../support/servers/cluster-rig';
+import type { TestServer } from '../support/servers/server';
 
 const TAG = 'leaf-segment-test';
 const COMMANDS = '/api/cluster/orders';

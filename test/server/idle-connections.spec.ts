@@ -1,12 +1,12 @@
 import { once } from 'node:events';
 import { Agent } from 'node:http';
 import { connect, type Socket } from 'node:net';
-import { admin, ADMIN_TOKEN } from '../../support/http/admin';
-import { type Answer, call, text } from '../../support/http/http';
-import { EventReader } from '../../support/http/event-reader';
-import { problemCode } from '../../support/http/problem';
-import { startTestServer, type TestServer } from '../../support/servers/server';
-import { until } from '../../support/until';
+import { admin, ADMIN_TOKEN } from '../support/http/admin';
+import { type Answer, call, text } from '../support/http/http';
+import { EventReader } from '../support/http/event-reader';
+import { problemCode } from '../support/http/problem';
+import { startTestServer, type TestServer } from '../support/servers/server';
+import { until } from '../support/until';
 
 const LIMIT = 5;
 /** Connections beyond the limit, and more while the first requests of those are awaited. */

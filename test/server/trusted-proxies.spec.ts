@@ -1,8 +1,8 @@
-import { ADMIN_TOKEN } from '../../support/http/admin';
-import { type Answer, call } from '../../support/http/http';
-import { problemCode } from '../../support/http/problem';
-import { LogLines } from '../../support/log-lines';
-import { startTestServer, type TestServer } from '../../support/servers/server';
+import { ADMIN_TOKEN } from '../support/http/admin';
+import { type Answer, call } from '../support/http/http';
+import { problemCode } from '../support/http/problem';
+import { LogLines } from '../support/log-lines';
+import { startTestServer, type TestServer } from '../support/servers/server';
 
 const MAX_FAILURES = 10;
 
