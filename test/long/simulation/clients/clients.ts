@@ -73,7 +73,8 @@ export class Clients {
     const { lossAt, places } = world;
     if (lossAt === undefined) return;
     for (const [leaseId, { name, at }] of this.latest) {
-      if (at >= lossAt) continue;
+      // Since the loss that it was missed in first, newcomers may have had its worker ID.
+      if (at >= lossAt || this.missed.has(leaseId)) continue;
       const place = places.find(({ process }) => process?.name === name && process.alive);
       if (place !== undefined && !world.wasKept(place)) continue;
       this.missed.set(leaseId, loss);
