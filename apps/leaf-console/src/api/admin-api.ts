@@ -1,5 +1,7 @@
-import type { CommandAnswer, CommandBody } from '../monitor/views';
+import type { CommandAnswer, CommandBody, TagRow } from '../monitor/views';
 import { type Outcome, request } from './problem';
+
+export type { TagRow } from '../monitor/views';
 
 export interface Interleave {
   readonly of: number;
@@ -21,19 +23,6 @@ export interface TagKind {
   readonly reset?: Reset;
   readonly zone?: string;
   readonly interleave?: Interleave;
-}
-
-/** A row of `leaf_alloc`. */
-export interface TagRow extends TagKind {
-  readonly tag: string;
-  /** Database that owns the tag, if the server has several. */
-  readonly shard?: string;
-  readonly maxId: string;
-  readonly step: number;
-  readonly maxStep?: number;
-  readonly max?: string;
-  readonly description: string;
-  readonly updatedAt: string;
 }
 
 export interface NewTag extends TagKind {

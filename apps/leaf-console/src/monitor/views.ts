@@ -24,3 +24,4 @@ export type {
   CommandResult,
 } from '../../../leaf-server/src/cluster/views';
 export type { CommandBody } from '../../../leaf-server/src/cluster/command-body';
+export type { TagResponse as TagRow } from '../../../leaf-server/src/admin/tag-rows';
