@@ -19,7 +19,10 @@ const BATCH = 1000;
 function openWindow(workerId: number): IssueWindow {
   const never = Number.MAX_SAFE_INTEGER;
   const refusal = new LeafError('LEAF_NOT_READY', 'no worker');
-  return { term: { workerId, floor: 0 }, ceiling: never, renewAfter: never, refusal, renew: () => Promise.resolve() };
+  const term = { workerId, floor: 0 };
+  // Revisions of 0.1 that this one is compared with call it `tenure`.
+  const window = { term, tenure: term, ceiling: never, renewAfter: never, refusal, renew: () => Promise.resolve() };
+  return window;
 }
 
 function snowflakeGenerator(workerId: number): SnowflakeGenerator {
