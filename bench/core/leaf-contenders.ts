@@ -16,13 +16,11 @@ const SEGMENT_STEP = 1_000_000;
 const BATCH = 1000;
 
 /** A healthy lease. */
-function openWindow(workerId: number): IssueWindow {
-  const never = Number.MAX_SAFE_INTEGER;
+function openWindow(workerId: number): IssueWindow & { tenure: object } {
+  const [never, term] = [Number.MAX_SAFE_INTEGER, { workerId, floor: 0 }];
   const refusal = new LeafError('LEAF_NOT_READY', 'no worker');
-  const term = { workerId, floor: 0 };
-  // Revisions of 0.1 that this one is compared with call it `tenure`.
-  const window = { term, tenure: term, ceiling: never, renewAfter: never, refusal, renew: () => Promise.resolve() };
-  return window;
+  // Earlier revisions call the term `tenure`.
+  return { term, tenure: term, ceiling: never, renewAfter: never, refusal, renew: () => Promise.resolve() };
 }
 
 function snowflakeGenerator(workerId: number): SnowflakeGenerator {
