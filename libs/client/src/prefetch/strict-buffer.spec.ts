@@ -59,19 +59,25 @@ describe('a strict tag of a client', () => {
       rig.asked.length = 0;
     });
 
-    it('requests as many IDs as callers wait for, one request at a time, and none of them for later callers', async () => {
+    it('requests as many IDs as callers wait for, four requests at a time, and none of them for later callers', async () => {
       rig.hold();
       const first = calls(3);
       await rig.settle();
+      const others: Watched<bigint>[] = [];
+      for (let request = 0; request < 3; request++) {
+        others.push(...calls(1));
+        await rig.settle();
+      }
       const late = calls(2);
       await rig.settle();
-      expect(rig.asked).toEqual([3]);
+      expect(rig.asked).toEqual([3, 1, 1, 1]);
       // Another client, whose call was answered before the one here is.
       rig.next = 500n;
       rig.release();
       await rig.settle();
-      expect(values([...first, ...late])).toEqual([101n, 102n, 103n, 500n, 501n]);
-      expect(rig.asked).toEqual([3, 2]);
+      expect(values([...first, ...others])).toEqual([101n, 102n, 103n, 104n, 105n, 106n]);
+      expect(values(late)).toEqual([500n, 501n]);
+      expect(rig.asked).toEqual([3, 1, 1, 1, 2]);
     });
 
     it('leaves a gap for a caller that timed out before the response', async () => {

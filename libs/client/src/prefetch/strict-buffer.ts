@@ -1,5 +1,12 @@
 import { type IdRange, LeafError, MAX_RANGE_SIZE } from '@leaf-ids/core';
-import { backoffMs, CallerQueue } from '@leaf-ids/core/internal';
+import {
+  backoffMs,
+  type Batch,
+  CallerQueue,
+  OverlappingRanges,
+  PacedSender,
+  type SentAllocation,
+} from '@leaf-ids/core/internal';
 import { readRanges } from '../http/answers';
 import { RequestPolicy } from '../servers/server-choice';
 import { ServerFault } from '../servers/server-health';
@@ -7,17 +14,22 @@ import type { PrefetchContext } from './prefetch-context';
 import { asRefusal, BACKOFF, isPassing, LoadRecord, tooLate } from './load-record';
 import type { PrefetchView } from './prefetch-buffer';
 
+/** Requests of one tag in progress at a time. The server's limit of statements is another one, for all tags together. */
+const MAX_IN_FLIGHT = 4;
+
 /**
- * The IDs of one strict tag, without prefetch. One request is in progress at a time, for as many IDs as callers wait
- * for when it is sent, and its IDs go only to these callers. This also applies when the request is retried on another
- * server or the response is late; unused IDs become a gap.
+ * The IDs of one strict tag, without prefetch. A few requests are in progress at a time, each for as many IDs as callers
+ * wait for when it is sent, and its IDs go only to these callers. This also applies when the request is retried on
+ * another server or the response is late; unused IDs become a gap. After a failure, one request at a time is sent until
+ * one succeeds.
  */
 export class StrictBuffer {
   private readonly callers: CallerQueue;
   private readonly policy: RequestPolicy;
-  private highest = 0n;
+  private readonly overlapping = new OverlappingRanges(0n);
+  private readonly sender: PacedSender;
   private size = 0;
-  private loading = false;
+  private pausing = false;
   private readonly record = new LoadRecord();
   private closed: LeafError | undefined;
 
@@ -32,11 +44,13 @@ export class StrictBuffer {
       batchSize: MAX_RANGE_SIZE,
       late: () => tooLate(name, timeoutMs, this.record.lastError),
     });
+    const isReady = (): boolean => this.callers.occupied && !this.isHeldBack;
+    this.sender = new PacedSender(clock, MAX_IN_FLIGHT, { isReady, send: () => this.ask() });
   }
 
   /** Whether the buffer can be removed without losing callers. */
   get idle(): boolean {
-    return !this.loading;
+    return !this.loading && !this.callers.occupied;
   }
 
   tryNext(): undefined {
@@ -83,65 +97,73 @@ export class StrictBuffer {
     return { buffered: 0, size, loading, ...this.record.view };
   }
 
+  private get loading(): boolean {
+    return this.sender.isStarting || this.overlapping.size > 0;
+  }
+
   /** Not async, to add no promise per caller: thousands may wait at the same time. */
   private wait(count: number, since?: number): Promise<IdRange> {
     if (this.closed !== undefined) throw this.closed;
     this.context.callerLimit.enter();
     const range = this.callers.wait(count, since);
     range.then(this.leave, this.leave);
-    if (!this.loading) void this.run();
+    this.sender.wake();
     return range;
   }
 
   private readonly leave = (): void => this.context.callerLimit.leave();
 
-  private async run(): Promise<void> {
-    this.loading = true;
-    // Let concurrent callers register first, so that one request serves all of them.
-    await Promise.resolve();
-    while (this.callers.occupied) await this.ask();
-    this.loading = false;
+  /** After a failure, one request at a time is sent. */
+  private get isHeldBack(): boolean {
+    return this.pausing || (this.record.failuresInRow > 0 && this.overlapping.size > 0);
   }
 
-  private async ask(): Promise<void> {
+  private async ask(): Promise<boolean> {
     const { clock, requester } = this.context;
     const startedAt = clock.monotonic();
-    this.size = this.callers.next();
+    const batch = this.callers.next();
+    const sent = this.overlapping.send();
+    this.size = batch.size;
     try {
-      const path = `/api/segment/range/${this.name}?size=${this.size}`;
-      const range = await requester.get(this.policy, path, (body) => this.read(body, this.size));
-      this.highest = range.to;
+      const path = `/api/segment/range/${this.name}?size=${batch.size}`;
+      const range = await requester.get(this.policy, path, (body) => this.read(body, batch.size, sent));
       this.record.loaded(clock.monotonic() - startedAt);
       this.record.answered();
-      this.callers.serve(range);
+      this.callers.serve(batch, range);
+      return true;
     } catch (error) {
-      await this.fail(error);
+      await this.fail(batch, error);
+      return false;
+    } finally {
+      this.overlapping.end(sent);
     }
   }
 
-  private read(body: unknown, count: number): IdRange {
+  private read(body: unknown, count: number, sent: SentAllocation): IdRange {
     const { ranges } = readRanges(body, this.name, count);
     const [range, ...others] = ranges;
     if (range === undefined || others.length > 0) {
       throw new ServerFault(`invalid response: the strict tag "${this.name}" has more than one range`);
     }
-    if (range.from > this.highest) return range;
+    if (this.overlapping.take(sent, range)) return range;
     throw new ServerFault(
-      `it returned ${range.from} of the strict tag "${this.name}" after ${this.highest}: a proxy caches responses, or the servers do not share one database`,
+      `it returned ${range.from} of the strict tag "${this.name}" after ${this.overlapping.highest}: a proxy caches responses, or the servers do not share one database`,
     );
   }
 
-  private async fail(error: unknown): Promise<void> {
+  private async fail(batch: Batch, error: unknown): Promise<void> {
     const { clock, random, closing, events } = this.context;
     const isReported = this.record.failed(error);
     if (isPassing(error)) {
       if (isReported && this.closed === undefined) events.onLoadFailed(this.name, error);
-      this.callers.putBack();
+      this.callers.putBack(batch);
+      this.pausing = true;
       await clock.sleep(backoffMs(this.record.failuresInRow, BACKOFF, random), closing);
+      this.pausing = false;
       return;
     }
     const isExhausted = error instanceof LeafError && error.code === 'LEAF_TAG_EXHAUSTED';
-    if (isExhausted && this.callers.divide()) return;
-    this.callers.refuse(asRefusal(this.name, error));
+    if (isExhausted && this.callers.divide(batch)) return;
+    this.callers.refuse(batch, asRefusal(this.name, error));
   }
 }

@@ -145,8 +145,8 @@ export const MUTATIONS = [
     edits: [
       {
         file: 'libs/core/src/segment/allocation/range-source.ts',
-        find: 'if (from > this.highest) return;',
-        replace: 'if (from > 0n) return;',
+        find: 'if (isNew({ from, to })) return;',
+        replace: 'if (from > 0n || isNew({ from, to })) return;',
       },
     ],
     prove: ['jest', 'test/fast/property/double-buffer.spec.ts', '-t', 'even when the storage goes backwards'],
@@ -187,13 +187,19 @@ export const MUTATIONS = [
       },
       {
         file: 'libs/core/src/segment/buffer/strict-tag.ts',
-        find: 'this.asked = this.callers.next();',
-        replace: 'this.asked = 1 + this.callers.next();',
+        find: 'return { tag: this.tag, size: batch.size, end };',
+        replace: 'return { tag: this.tag, size: 1 + batch.size, end };',
       },
       {
         file: 'libs/core/src/segment/buffer/strict-tag.ts',
-        find: 'this.issued += this.callers.serve(range);',
-        replace: 'const served = this.callers.serve(range);\n      this.issued += served;\n      this.kept = range.to;',
+        find: 'sizeOf(range) !== batch.size',
+        replace: 'sizeOf(range) !== 1 + batch.size',
+      },
+      {
+        file: 'libs/core/src/segment/buffer/strict-tag.ts',
+        find: 'this.issued += this.callers.serve(batch, range);',
+        replace:
+          'const served = this.callers.serve(batch, range);\n      this.issued += served;\n      this.kept = range.to;',
       },
     ],
     ...IN_STRICT_RUN,
@@ -210,18 +216,35 @@ export const MUTATIONS = [
     ...IN_STRICT_RUN,
   },
   {
+    rule: 'strict tag: calls join a statement that is sent already, in place of those that it was sent for',
+    edits: [
+      {
+        file: 'libs/core/src/segment/buffer/caller-queue.ts',
+        find: 'for (const caller of batch.callers) {',
+        replace:
+          'for (const own of batch.callers) {\n      const late = this.waiting.findIndex(({ count }) => count === own.count);\n      const caller = late < 0 ? own : this.waiting.splice(late, 1, own)[0]!;',
+      },
+    ],
+    ...IN_STRICT_RUN,
+  },
+  {
     rule: 'strict tag: calls that came after a request was sent are served by its answer',
     edits: [
       {
         file: 'libs/client/src/prefetch/strict-buffer.ts',
-        find: 'const path = `/api/segment/range/${this.name}?size=${this.size}`;',
-        replace: 'const path = `/api/segment/range/${this.name}?size=${(this.size += 20)}`;',
+        find: '?size=${batch.size}',
+        replace: '?size=${batch.size + 20}',
+      },
+      {
+        file: 'libs/client/src/prefetch/strict-buffer.ts',
+        find: 'this.read(body, batch.size, sent)',
+        replace: 'this.read(body, batch.size + 20, sent)',
       },
       {
         file: 'libs/core/src/segment/buffer/caller-queue.ts',
-        find: 'for (const caller of this.end()) {',
+        find: 'for (const caller of batch.callers) {',
         replace:
-          'const late = this.waiting.splice(0, rest.left > this.batch.length + 19 ? 2 : 0);\n    for (const caller of [...this.end(), ...late]) {',
+          'const late = this.waiting.splice(0, rest.left > batch.size + 19 ? 2 : 0);\n    for (const caller of [...batch.callers, ...late]) {',
       },
     ],
     ...IN_STRICT_RUN,

@@ -64,7 +64,7 @@ const STATIC_LOADS = 2;
 
 /**
  * Allocates the ranges of one tag from the store, and applies the dynamic step. Accepts a range only if it is above all
- * earlier ones. Allocations must not overlap.
+ * earlier ones; of allocations that overlap, {@link OverlappingRanges} decides.
  */
 export class RangeSource {
   // There may be 100,000 tags. V8 stores integers below 2^31 and all fields that the constructor sets in the object
@@ -138,9 +138,14 @@ export class RangeSource {
   /**
    * Checks the result of an allocation that was sent at `startedAt`, in monotonic milliseconds.
    *
+   * @param isNew whether the IDs are new; without it, no other allocation overlaps this one
    * @throws LeafError as {@link allocate}
    */
-  async accept(startedAt: number, answer: Promise<Allocation>): Promise<IdRange[]> {
+  async accept(
+    startedAt: number,
+    answer: Promise<Allocation>,
+    isNew = ({ from }: IdRange): boolean => from > this.highest,
+  ): Promise<IdRange[]> {
     const { clock, totals } = this.context;
     if (this.faults !== undefined && this.faults.failuresInRow > 0) {
       this.faults.retries++;
@@ -150,9 +155,9 @@ export class RangeSource {
       const { from, to, step, maxStep, more, wentBack } = await answer;
       totals.times.record(clock.monotonic() - startedAt);
       const last = more?.at(-1)?.to ?? to;
-      await this.assertUsable({ from, to: last, step });
+      await this.assertUsable({ from, to: last, step }, isNew);
       if (wentBack === true) this.countBackwards();
-      this.highest = last;
+      if (last > this.highest) this.highest = last;
       this.databaseStep = step;
       this.databaseMaxStep = maxStep;
       this.block = more && sizeOf({ from, to });
@@ -221,7 +226,10 @@ export class RangeSource {
     }
   }
 
-  private async assertUsable({ from, to, step }: Pick<Allocation, 'from' | 'to' | 'step'>): Promise<void> {
+  private async assertUsable(
+    { from, to, step }: Pick<Allocation, 'from' | 'to' | 'step'>,
+    isNew: (range: IdRange) => boolean,
+  ): Promise<void> {
     const { store } = this.context;
     if (from < 1n || to < from || to > MAX_ID || step < 1) {
       throw new LeafError(
@@ -229,7 +237,7 @@ export class RangeSource {
         `The row of tag "${this.tag}" in leaf_alloc allocated the IDs ${from} to ${to} with step ${step}. Set max_id and step to 1 or more.`,
       );
     }
-    if (from > this.highest) return;
+    if (isNew({ from, to })) return;
     this.countBackwards();
     await store.recover(this.tag, this.highest + 1n);
     throw new LeafError(

@@ -22,14 +22,21 @@ export interface CallerQueueOptions {
   readonly late: () => LeafError;
 }
 
+/** The callers of one statement. No other caller may get its numbers. */
+export interface Batch {
+  readonly callers: readonly Caller[];
+  /** Total number of their IDs. */
+  readonly size: number;
+}
+
 /**
- * The FIFO queue of the callers of one strict tag. A batch contains callers that are waiting when it is formed. A
- * caller that exceeds its wait limit is refused; its share of the batch becomes a gap.
+ * The FIFO queue of the callers of one strict tag. A batch contains callers that are waiting when it is formed; there may
+ * be several. A caller that exceeds its wait limit is refused; its share of the batch becomes a gap.
  */
 export class CallerQueue {
   private waiting: Caller[] = [];
-  /** The callers of the statement in flight. No other caller may get its numbers. */
-  private batch: readonly Caller[] = [];
+  /** Those that are not completed, the oldest first. */
+  private readonly batches = new Set<Batch>();
   /** Ends the timer that runs until the first caller expires. */
   private cancelAlarm: (() => void) | undefined;
   /** Whether each batch contains only one caller; see {@link divide}. */
@@ -45,9 +52,11 @@ export class CallerQueue {
     return this.waiting.length > 0;
   }
 
-  /** Number of callers, waiting or in the current batch. */
+  /** Number of callers, waiting or in a batch. */
   get length(): number {
-    return this.waiting.length + this.batch.length;
+    let length = this.waiting.length;
+    for (const { callers } of this.batches) length += callers.length;
+    return length;
   }
 
   /**
@@ -64,12 +73,8 @@ export class CallerQueue {
     });
   }
 
-  /**
-   * Forms a batch of waiting callers. Call it only while there is no current batch.
-   *
-   * @returns total number of IDs of the batch
-   */
-  next(): number {
+  /** Forms a batch of waiting callers. */
+  next(): Batch {
     const { batchSize } = this.options;
     let size = 0;
     let taken = 0;
@@ -78,21 +83,23 @@ export class CallerQueue {
       size += count;
       taken++;
     }
-    this.batch = this.waiting.splice(0, taken);
+    const batch = { callers: this.waiting.splice(0, taken), size };
+    this.batches.add(batch);
     this.divided &&= this.waiting.length > 0;
-    return size;
+    return batch;
   }
 
   /**
-   * Completes the batch with its numbers.
+   * Completes a batch with its numbers.
    *
    * @param range of the size of the batch
    * @returns number of IDs issued
    */
-  serve(range: IdRange): number {
+  serve(batch: Batch, range: IdRange): number {
     const rest = new Segment(range);
     let served = 0;
-    for (const caller of this.end()) {
+    this.end(batch);
+    for (const caller of batch.callers) {
       const share = rest.takeRange(caller.count);
       if (caller.settled) continue;
       caller.settled = true;
@@ -102,47 +109,50 @@ export class CallerQueue {
     return served;
   }
 
-  /** Fails the batch: refuses all its callers. */
-  refuse(error: Error): void {
-    for (const caller of this.end()) settle(caller, error);
+  /** Fails a batch: refuses all its callers. */
+  refuse(batch: Batch, error: Error): void {
+    this.end(batch);
+    for (const caller of batch.callers) settle(caller, error);
   }
 
-  /** Cancels the batch: its callers return to the head of the queue. */
-  putBack(): void {
-    const callers = this.batch.filter(({ settled }) => !settled);
-    this.batch = [];
-    this.waiting = [...callers, ...this.waiting];
+  /** Cancels a batch: its callers return to the queue, in the order in which they came. */
+  putBack(batch: Batch): void {
+    this.batches.delete(batch);
+    const callers = batch.callers.filter(({ settled }) => !settled);
+    this.waiting = [...callers, ...this.waiting].sort((one, other) => one.deadline - other.deadline);
   }
 
   /**
-   * Cancels the batch and forms a separate batch for each of its callers: if one requests more IDs than the tag has
-   * left, the others may still succeed.
+   * Cancels a batch and forms a separate batch for each of its callers: if one requests more IDs than the tag has left,
+   * the others may still succeed.
    *
    * @returns false, and keeps the batch, if it has only one caller
    */
-  divide(): boolean {
-    if (this.batch.length <= 1) return false;
+  divide(batch: Batch): boolean {
+    if (batch.callers.length <= 1) return false;
     this.divided = true;
-    this.putBack();
+    this.putBack(batch);
     return true;
   }
 
-  /** Refuses all callers. Do not call {@link wait} afterwards. The current batch must still be completed or failed. */
+  /** Refuses all callers. Do not call {@link wait} afterwards. The batches must still be completed or failed. */
   close(reason: () => LeafError): void {
-    const callers = [...this.batch, ...this.waiting];
+    const callers = [...this.inBatches(), ...this.waiting];
     this.waiting = [];
     for (const caller of callers) settle(caller, reason());
     this.endAlarm();
   }
 
-  private end(): readonly Caller[] {
-    const { batch } = this;
-    this.batch = [];
-    if (!this.occupied) this.endAlarm();
-    return batch;
+  private end(batch: Batch): void {
+    this.batches.delete(batch);
+    if (!this.occupied && this.batches.size === 0) this.endAlarm();
   }
 
-  /** The wait limit is the same for all callers, so the first caller in the queue expires first. */
+  private inBatches(): Caller[] {
+    return [...this.batches].flatMap(({ callers }) => callers);
+  }
+
+  /** The wait limit is the same for all callers, so the first caller in the oldest batch or the queue expires first. */
   private watch(): void {
     const first = this.first();
     const now = this.clock.monotonic();
@@ -155,12 +165,17 @@ export class CallerQueue {
   }
 
   private first(): Caller | undefined {
-    return this.batch.find(({ settled }) => !settled) ?? this.waiting[0];
+    let first = this.waiting[0];
+    for (const { callers } of this.batches) {
+      const own = callers.find(({ settled }) => !settled);
+      if (own !== undefined && (first === undefined || own.deadline < first.deadline)) first = own;
+    }
+    return first;
   }
 
   private readonly expire = (): void => {
     const now = this.clock.monotonic();
-    for (const caller of this.batch) if (caller.deadline <= now) settle(caller, this.options.late());
+    for (const caller of this.inBatches()) if (caller.deadline <= now) settle(caller, this.options.late());
     const inTime = this.waiting.findIndex(({ deadline }) => deadline > now);
     const late = this.waiting.splice(0, inTime < 0 ? this.waiting.length : inTime);
     for (const caller of late) settle(caller, this.options.late());

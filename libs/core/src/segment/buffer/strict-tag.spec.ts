@@ -1,7 +1,7 @@
 import { type IdRange, LeafError, MAX_ID, PLAIN_TAG } from '@leaf-ids/core';
 import { SegmentRig, stopping, TAG } from '../../../../../test/support/fakes/segment-rig';
 import { type Watched, watch } from '../../../../../test/support/watch';
-import type { StrictTag } from './strict-tag';
+import { MAX_IN_FLIGHT, type StrictTag } from './strict-tag';
 import { TagSources } from '../periodic/tag-sources';
 import type { TagSource } from '../allocation/tag-source';
 import { MAX_WAITING } from '../allocation/wait-queue';
@@ -54,7 +54,7 @@ describe('StrictTag', () => {
     await rig.settle();
     const late = calls(2);
     await rig.settle();
-    expect(rig.store.held).toHaveLength(1);
+    expect(rig.store.held).toHaveLength(2);
     rig.store.held[0]!.apply();
     // Another server, whose call returns before this one.
     rig.store.rows.get(TAG)!.maxId = 101n;
@@ -66,7 +66,66 @@ describe('StrictTag', () => {
     await rig.settle();
     expect(values(late)).toEqual([101n, 102n]);
     expect(sizes()).toEqual([1, 2]);
-    expect(rig.store.peak).toBe(1);
+  });
+
+  it('has up to four statements in flight, and the calls behind them share the next', async () => {
+    rig.store.hold();
+    const ids: Watched<bigint>[] = [];
+    for (let call = 0; call < 7; call++) {
+      ids.push(...calls(1));
+      await rig.settle();
+    }
+    expect(rig.store.held).toHaveLength(MAX_IN_FLIGHT);
+    rig.store.held[1]!.answer();
+    await rig.settle();
+    expect(values(ids)).toEqual([undefined, 1n, ...Array<undefined>(5).fill(undefined)]);
+    expect(rig.store.statements.map(([request]) => request!.size)).toEqual([1, 1, 1, 1, 3]);
+    rig.store.release();
+    await rig.settle();
+    expect(values(ids).every((id) => id !== undefined)).toBe(true);
+    expect(new Set(values(ids)).size).toBe(7);
+  });
+
+  it('takes the results of overlapping statements in any order', async () => {
+    rig.store.hold();
+    const ids: Watched<bigint>[] = [];
+    for (let call = 0; call < 3; call++) {
+      ids.push(...calls(1));
+      await rig.settle();
+    }
+    const [first, second, third] = rig.store.held;
+    for (const held of [first, second, third]) held!.apply();
+    for (const held of [third, first, second]) {
+      held!.answer();
+      await rig.settle();
+    }
+    expect(values(ids)).toEqual([1n, 2n, 3n]);
+    expect(rig.totals.backwards).toBe(0);
+    expect(tag.highest).toBe(3n);
+    rig.store.release();
+    rig.store.rows.get(TAG)!.maxId = 2n;
+    const [next] = calls(1);
+    await rig.clock.advance(50);
+    expect(next!.value).toBe(4n);
+    expect(rig.totals.backwards).toBe(1);
+  });
+
+  it('refuses IDs that an overlapping statement has given, after moving the row', async () => {
+    rig.store.hold();
+    const early = calls(1);
+    await rig.settle();
+    const late = calls(1);
+    await rig.settle();
+    const [first, second] = rig.store.held;
+    second!.answer();
+    await rig.settle();
+    expect(values(late)).toEqual([1n]);
+    rig.store.rows.get(TAG)!.maxId = 1n;
+    rig.store.release();
+    first!.answer();
+    await rig.clock.advance(100);
+    expect(values(early)).toEqual([2n]);
+    expect(rig.totals.backwards).toBe(1);
   });
 
   it('refuses the calls of a statement that fails for an unexpected reason', async () => {
@@ -117,15 +176,19 @@ describe('StrictTag', () => {
     rig.store.hold();
     calls(1);
     await rig.settle();
+    for (let call = 1; call < MAX_IN_FLIGHT; call++) {
+      calls(1);
+      await rig.settle();
+    }
     const [gone] = calls(1);
     await rig.clock.advance(1000);
     expect(gone!.code).toBe('LEAF_SEGMENT_UNAVAILABLE');
     rig.store.release();
     await rig.settle();
-    expect(sizes()).toEqual([1]);
+    expect(sizes()).toEqual(Array(MAX_IN_FLIGHT).fill(1));
     const [next] = calls(1);
     await rig.settle();
-    expect(next!.value).toBe(2n);
+    expect(next!.value).toBe(BigInt(MAX_IN_FLIGHT + 1));
   });
 
   it('allocates again after a lost reply, and never uses its IDs', async () => {
@@ -276,20 +339,22 @@ describe('StrictTag', () => {
       other = sources.open({ tag: 'invoice', kind: STRICT }, 0n);
     });
 
-    it('shares statements, with one in flight at a time', async () => {
+    it('shares statements', async () => {
       const first = [...calls(2), ...calls(1, other)];
       await rig.settle();
       expect(values(first)).toEqual([1n, 2n, 500n]);
       rig.store.hold();
-      calls(1);
-      await rig.settle();
+      for (let call = 0; call < MAX_IN_FLIGHT; call++) {
+        calls(1);
+        await rig.settle();
+      }
       const waiting = [...calls(2, other), ...calls(1)];
       await rig.settle();
-      expect(rig.store.statements).toHaveLength(2);
+      expect(rig.store.statements).toHaveLength(1 + MAX_IN_FLIGHT);
       rig.store.release();
       await rig.settle();
-      expect(values(waiting)).toEqual([501n, 502n, 4n]);
-      expect(rig.store.statements[2]).toEqual(expect.arrayContaining([{ tag: TAG, size: 1 }, { tag: 'invoice', size: 2 }])); // prettier-ignore
+      expect(values(waiting)).toEqual([501n, 502n, BigInt(3 + MAX_IN_FLIGHT)]);
+      expect(rig.store.statements.at(-1)).toEqual(expect.arrayContaining([{ tag: TAG, size: 1 }, { tag: 'invoice', size: 2 }])); // prettier-ignore
     });
 
     it('sends a tag whose allocations fail separately', async () => {

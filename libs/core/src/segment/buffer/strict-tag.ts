@@ -1,9 +1,12 @@
+import type { Clock } from '../../clock/clock';
 import { LeafError } from '../../errors/leaf-error';
 import { backoffMs, RecentRefusal } from '../../util/retry';
 import type { BufferContext } from '../allocation/buffer-context';
 import { BACKOFF } from './allocating-source';
-import { CallerQueue } from './caller-queue';
+import { type Batch, CallerQueue } from './caller-queue';
+import { PacedSender } from './paced-sender';
 import { type IdRange, MAX_RANGE_SIZE, sizeOf } from '../tags/id-range';
+import { OverlappingRanges } from '../allocation/overlapping-ranges';
 import { RangeSource } from '../allocation/range-source';
 import type { Allocation, AllocationRequest, SegmentStore } from '../tags/segment-store';
 import { replacedTag, strictUnavailable, tooManyWaiting } from '../tags/tag-refusals';
@@ -16,62 +19,65 @@ interface LinedTag {
   readonly failing: boolean;
 
   /** Creates a request for the IDs of all waiting callers; undefined if none is waiting. */
-  begin(): AllocationRequest | undefined;
+  begin(): StrictRequest | undefined;
+}
 
-  /**
-   * Processes the result of the request of {@link begin}, sent at `sentAt` in monotonic milliseconds. Never rejects.
-   */
-  end(sentAt: number, answer: Promise<Allocation>): Promise<void>;
+interface StrictRequest extends AllocationRequest {
+  /** Processes the result of the request, sent at `sentAt` in monotonic milliseconds. Never rejects. */
+  readonly end: (sentAt: number, answer: Promise<Allocation>) => Promise<void>;
 }
 
 /** Maximum number of tags per statement, so that the statement ends in time. */
 const WIDTH = 50;
+/** Statements in flight at a time. */
+export const MAX_IN_FLIGHT = 4;
 
 /**
- * Batches the allocations of the strict tags of one database. One statement is in flight at a time; when it completes,
- * the next one serves all tags that have waiting callers. A tag whose allocation failed is sent separately until it
- * succeeds, so that a locked row does not delay other tags.
+ * Batches the allocations of the strict tags of one database. Up to {@link MAX_IN_FLIGHT} statements are in flight at a
+ * time, and each serves all tags that have waiting callers when it is sent: a call joins only a statement that is not
+ * sent yet, so one that starts after another call was answered is in a later statement. A tag whose allocation failed is
+ * sent separately until it succeeds, so that a locked row does not delay other tags.
  */
 export class StrictLine {
   private readonly ready = new Set<LinedTag>();
-  private running = false;
+  private readonly sender: PacedSender;
 
   constructor(
     private readonly store: Pick<SegmentStore, 'allocateAll'>,
-    private readonly now: () => number,
-  ) {}
+    private readonly clock: Pick<Clock, 'monotonic' | 'after'>,
+    maxInFlight = MAX_IN_FLIGHT,
+  ) {
+    const isReady = (): boolean => this.ready.size > 0;
+    this.sender = new PacedSender(clock, maxInFlight, { isReady, send: () => this.sendNext() });
+  }
 
-  /** Queues a tag that has waiting callers and no allocation in flight. */
+  /** Queues a tag that has waiting callers. */
   enter(tag: LinedTag): void {
     if (tag.failing) {
       void this.send([tag]);
       return;
     }
     this.ready.add(tag);
-    if (!this.running) void this.run();
+    this.sender.wake();
   }
 
-  private async run(): Promise<void> {
-    this.running = true;
-    // Let calls of the same tick share one statement.
-    await Promise.resolve();
-    while (this.ready.size > 0) {
-      const tags = [...this.ready].slice(0, WIDTH);
-      for (const tag of tags) this.ready.delete(tag);
-      await this.send(tags);
-    }
-    this.running = false;
+  private sendNext(): Promise<boolean> {
+    const tags = [...this.ready].slice(0, WIDTH);
+    for (const tag of tags) this.ready.delete(tag);
+    return this.send(tags);
   }
 
-  private async send(tags: readonly LinedTag[]): Promise<void> {
-    const asked = tags.flatMap((tag) => {
-      const request = tag.begin();
-      return request === undefined ? [] : [{ tag, request }];
-    });
-    if (asked.length === 0) return;
-    const sentAt = this.now();
-    const answers = this.store.allocateAll(asked.map(({ request }) => request));
-    await Promise.all(asked.map(({ tag }, index) => tag.end(sentAt, answerAt(answers, index))));
+  /** @returns whether the database has answered with a range */
+  private async send(tags: readonly LinedTag[]): Promise<boolean> {
+    const requests = tags.flatMap((tag) => tag.begin() ?? []);
+    if (requests.length === 0) return false;
+    const sentAt = this.clock.monotonic();
+    const answers = this.store.allocateAll(requests.map(({ tag, size }) => ({ tag, size })));
+    await Promise.all(requests.map(({ end }, index) => end(sentAt, answerAt(answers, index))));
+    return answers.then(
+      (results) => results.some((result) => !(result instanceof Error)),
+      () => false,
+    );
   }
 }
 
@@ -98,11 +104,9 @@ export class StrictTag implements TagSource, LinedTag {
 
   private readonly callers: CallerQueue;
   private readonly source: RangeSource;
-  /** An allocation is queued, in flight, or waits for its next attempt. */
-  private busy = false;
-  private asking = false;
-  /** Number of IDs of the allocation in flight. */
-  private asked = 0;
+  private readonly overlapping: OverlappingRanges;
+  /** After a failure, one attempt at a time is made: it is backing off or in flight (`waiting`), or to be sent next (`due`). */
+  private attempt: 'none' | 'waiting' | 'due' = 'none';
   private failures = 0;
   private readonly refusal: RecentRefusal;
   private retired: (() => LeafError) | undefined;
@@ -117,6 +121,7 @@ export class StrictTag implements TagSource, LinedTag {
   ) {
     const { waitMs } = context.options;
     this.source = new RangeSource(tag, context, highest);
+    this.overlapping = new OverlappingRanges(this.source.highest);
     this.refusal = new RecentRefusal(context.clock);
     this.callers = new CallerQueue(context.clock, {
       waitMs,
@@ -157,7 +162,7 @@ export class StrictTag implements TagSource, LinedTag {
   async retire(reason: () => LeafError): Promise<IdRange[]> {
     this.retired = reason;
     this.callers.close(reason);
-    if (this.asking) await new Promise<void>((resolve) => (this.onEnd = resolve));
+    if (this.overlapping.size > 0) await new Promise<void>((resolve) => (this.onEnd = resolve));
     return [];
   }
 
@@ -174,42 +179,47 @@ export class StrictTag implements TagSource, LinedTag {
   }
 
   get revision(): number {
-    return 2 * this.source.tries + (this.asking ? 1 : 0);
+    return 8 * this.source.tries + this.overlapping.size;
   }
 
   snapshot(): DoubleBufferSnapshot {
-    const { tag, order, issued, buffered, asking: loading } = this;
+    const { tag, order, issued, buffered } = this;
+    const loading = this.overlapping.size > 0;
     const empty = { current: undefined, next: undefined, spare: [] };
     return { tag, order, issued, buffered, loading, ...empty, ...this.source.snapshot() };
   }
 
-  begin(): AllocationRequest | undefined {
-    if (!this.callers.occupied) {
-      this.busy = false;
-      return undefined;
-    }
-    this.asking = true;
+  begin(): StrictRequest | undefined {
+    if (!this.callers.occupied || this.attempt === 'waiting') return undefined;
+    const isAttempt = this.attempt === 'due';
+    if (isAttempt) this.attempt = 'waiting';
     this.context.used.add(this);
-    this.asked = this.callers.next();
-    return { tag: this.tag, size: this.asked };
+    const batch = this.callers.next();
+    const sent = this.overlapping.send();
+    const end: StrictRequest['end'] = async (sentAt, answer) => {
+      const isNew = (range: IdRange): boolean => this.overlapping.take(sent, range);
+      await this.complete(batch, sentAt, this.source.accept(sentAt, answer, isNew));
+      this.overlapping.end(sent);
+      if (this.overlapping.size === 0) this.onEnd?.();
+      if (isAttempt) this.attempt = 'none';
+      if (this.failures > 0) void this.enterLater();
+      else this.enter();
+    };
+    return { tag: this.tag, size: batch.size, end };
   }
 
-  async end(sentAt: number, answer: Promise<Allocation>): Promise<void> {
+  private async complete(batch: Batch, sentAt: number, allocation: Promise<IdRange[]>): Promise<void> {
     try {
-      const [range] = await this.source.counted(sentAt, this.source.accept(sentAt, answer));
+      const [range] = await this.source.counted(sentAt, allocation);
       // A tag that was deleted and created again as an interleaved one gives blocks.
-      if (range === undefined || sizeOf(range) !== this.asked) throw replacedTag(this.tag);
-      this.issued += this.callers.serve(range);
+      if (range === undefined || sizeOf(range) !== batch.size) throw replacedTag(this.tag);
+      this.issued += this.callers.serve(batch, range);
       this.failures = 0;
       this.note(undefined);
     } catch (error) {
       this.note(error);
-      this.fail(error);
+      this.fail(batch, error);
     }
-    this.asking = false;
-    this.onEnd?.();
-    if (this.failures > 0) void this.enterLater();
-    else this.enter();
   }
 
   private note(error: unknown): void {
@@ -221,38 +231,42 @@ export class StrictTag implements TagSource, LinedTag {
     if (this.refusal.error !== undefined && this.refusal.isRecent) return Promise.reject(this.refusal.error);
     if (this.callers.length >= MAX_WAITING) return Promise.reject(tooManyWaiting(this.tag));
     const range = this.callers.wait(count);
-    if (!this.busy) this.enter();
+    this.enter();
     return range;
   }
 
   private enter(): void {
-    this.busy = this.callers.occupied;
-    if (this.busy) this.line.enter(this);
+    if (!this.callers.occupied || this.attempt !== 'none') return;
+    if (this.failing) this.attempt = 'due';
+    this.line.enter(this);
   }
 
   private async enterLater(): Promise<void> {
+    if (this.attempt !== 'none') return;
+    this.attempt = 'waiting';
     const { clock, random, closing } = this.context;
     await clock.sleep(backoffMs(this.failures, BACKOFF, random), closing);
+    this.attempt = 'none';
     this.enter();
   }
 
   /** The numbers of a failed allocation become a gap, whether or not it was executed. */
-  private fail(error: unknown): void {
+  private fail(batch: Batch, error: unknown): void {
     if (!(error instanceof LeafError)) {
-      this.callers.refuse(strictUnavailable(this.tag, this.context.options.waitMs, error));
+      this.callers.refuse(batch, strictUnavailable(this.tag, this.context.options.waitMs, error));
       return;
     }
     if (error.retryable) {
       this.failures++;
-      this.callers.putBack();
+      this.callers.putBack(batch);
       return;
     }
     this.failures = 0;
     if (error.code !== 'LEAF_TAG_EXHAUSTED') {
       this.refusal.keep(error);
-    } else if (this.callers.divide()) {
+    } else if (this.callers.divide(batch)) {
       return;
     }
-    this.callers.refuse(error);
+    this.callers.refuse(batch, error);
   }
 }

@@ -22,7 +22,7 @@ export class TagSources {
     const database = store.databaseOf(tag);
     let line = this.lines.get(database);
     if (line === undefined) {
-      line = new StrictLine(store, () => clock.monotonic());
+      line = new StrictLine(store, clock);
       this.lines.set(database, line);
     }
     return line;

@@ -1,0 +1,23 @@
+import { LeafError } from '../../errors/leaf-error';
+import { FakeClock } from '../../testing';
+import { CallerQueue } from './caller-queue';
+
+it('refuses each caller at its own deadline, also when a batch is formed again behind a newer one', async () => {
+  const clock = new FakeClock();
+  const late = (): LeafError => new LeafError('LEAF_SEGMENT_UNAVAILABLE', 'late');
+  const queue = new CallerQueue(clock, { waitMs: 1000, batchSize: 1000, late });
+  const begunAt = clock.monotonic();
+  const refusedAt: number[] = [];
+  const call = (): void => void queue.wait(1).catch(() => refusedAt.push(clock.monotonic() - begunAt));
+  call();
+  await clock.advance(10);
+  call();
+  const failed = queue.next();
+  await clock.advance(690);
+  call();
+  queue.next();
+  queue.putBack(failed);
+  queue.next();
+  await clock.advance(2000);
+  expect(refusedAt).toEqual([1000, 1010, 1700]);
+});
