@@ -68,7 +68,11 @@ export async function startServer(
   const requests = countRequests ? new RequestCounts(clock) : new NoRequestCounts(clock);
   const overload = new OverloadCounts();
   const drain = new Drain(clock, config.drainMs);
-  const route = new FastPath(requests, drain, config.jsonIds, clock);
+  // It answers ahead of what traces requests.
+  const hasFastPath = fastPath && config.tracing === undefined;
+  const route = hasFastPath
+    ? new FastPath(requests, drain, config.jsonIds, clock, overload, config.http.maxInFlight)
+    : undefined;
   const management = new ManagementPort(config.management);
   const { host, http: limits, accessLog } = config;
   const parts = { limits, accessLog, clock, fastPath: route, counts: requests, overload, drain, management };
@@ -107,10 +111,7 @@ export async function startServer(
     await close({ drain: false });
     throw error;
   }
-  // It answers ahead of what traces requests.
-  if (fastPath && tracing === undefined) {
-    route.serve(app.get(EmbeddedIdService), app.get(ClientAccess));
-  }
+  route?.serve(app.get(EmbeddedIdService), app.get(ClientAccess));
   const { port, address } = app.getHttpServer().address() as AddressInfo;
   const url = urlOf(host, port);
   const place = placeOf(host, port, address);

@@ -1,4 +1,3 @@
-import type { IncomingMessage } from 'node:http';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { type Clock, LeafError } from '@leaf-ids/core';
 import { ANY, type ClientRule, type ClientRules } from '../config/tokens';
@@ -159,10 +158,11 @@ export class ClientAccess {
   /**
    * Charges the quota for `count` IDs ahead of the framework. Undefined if the request needs more than a lookup or is
    * refused: {@link identify} and {@link Client.charge} then decide.
+   *
+   * @param authorization the header of that name
    */
-  tryCharge(request: IncomingMessage, tag: string, count: number): IdQuota | undefined {
+  tryCharge(authorization: string | undefined, tag: string, count: number): IdQuota | undefined {
     if (!this.options.enabled) return this.unlimited;
-    const { authorization } = request.headers;
     if (authorization === undefined) return undefined;
     const client = this.clientOf(this.accepted.get(authorization));
     const quota = client?.blocked === false ? client.quotaOf(tag) : undefined;

@@ -8,6 +8,7 @@ import { call } from '../../../../test/support/http/http';
 import { IdQuota } from '../clients/client-access';
 import { Drain } from '../lifecycle/drain';
 import { FastPath } from './fast-path';
+import { OverloadCounts } from './overload/refusals';
 import { RequestCounts } from './request-counts';
 
 const RANGE = { from: 1n, to: 2n };
@@ -27,7 +28,7 @@ describe('FastPath', () => {
 
   beforeEach(async () => {
     drain = new Drain(clock, 0);
-    const fastPath = new FastPath(new RequestCounts(clock), drain, 'number', clock);
+    const fastPath = new FastPath(new RequestCounts(clock), drain, 'number', clock, new OverloadCounts(), 100);
     const unlimited = new IdQuota(Infinity, clock);
     fastPath.serve(IDS as EmbeddedIdService, { tryCharge: () => unlimited });
     server = createServer((request, response) => {

@@ -1,13 +1,13 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { type Clock, MAX_RANGE_SIZE } from '@leaf-ids/core';
+import { type Clock, type IdRange, MAX_RANGE_SIZE } from '@leaf-ids/core';
 import { isTag, NO_NONCE, NONCE_HEADER, NONCE_PARAMETER, NONCE_PATTERN } from '@leaf-ids/core/internal';
 import type { EmbeddedIdService } from '@leaf-ids/id';
 import type { Drain } from '../lifecycle/drain';
-import type { ClientAccess, IdQuota } from '../clients/client-access';
+import type { ClientAccess } from '../clients/client-access';
+import type { OverloadCounts } from './overload/refusals';
 import { BatchText, rangesText } from './responses/batch-text';
 import type { RequestCount, RequestCounts } from './request-counts';
 import { API_HEADERS, COMMON_HEADERS } from './responses/problem';
-import { ResponseHead } from './responses/response-head';
 import { jsonId, type JsonIds, prefersJson } from './java-requests';
 
 export const SEGMENT_ROUTE = '/api/segment/get/:tag';
@@ -17,190 +17,198 @@ export const JSON_TYPE = 'application/json; charset=utf-8';
 
 /** A larger batch costs much more than its refusal, and waits for its turn like all other requests. */
 const MAX_FAST_BATCH = 250;
-/** Decimal digits of the largest ID, and the quotes around it. */
-const MAX_ID_LENGTH = 21;
+const SIZE = '?size=';
 const NONCE = `&${NONCE_PARAMETER}=`;
 
 type Charging = Pick<ClientAccess, 'tryCharge'>;
-type Answer = (ids: EmbeddedIdService, name: string, size: number) => string | undefined;
 
-/** The headers that a response has in any case, built once. Those of one ID are by the length of the body. */
-interface Headers {
-  readonly text: readonly ResponseHead[];
-  readonly jsonId: readonly ResponseHead[];
-  readonly json: readonly string[];
+interface IdRoute {
+  /** The route up to the name. */
+  readonly prefix: string;
+  /** Largest number of IDs in one call; undefined: the route of a single ID. */
+  readonly maxSize?: number;
+  readonly count: RequestCount;
+  /** The IDs; undefined if they are not in memory. */
+  tryTake(ids: EmbeddedIdService, name: string, size: number): string | undefined;
+  /** Whether IDs that are not in memory come without a refill of the buffer. */
+  canWait(ids: EmbeddedIdService, name: string): boolean;
+  take(ids: EmbeddedIdService, name: string, size: number): Promise<string>;
 }
 
-/** A route of many IDs. */
-interface ManyRoute {
-  readonly prefix: string;
-  readonly maxSize: number;
-  readonly count: RequestCount;
-  readonly answer: Answer;
+type Taking = Pick<IdRoute, 'tryTake' | 'take'>;
+
+/** A request for IDs that may be in memory. */
+export interface IdCall {
+  readonly route: IdRoute;
+  /** The tag, or the key of a snowflake ID. */
+  readonly name: string;
+  readonly size: number;
+  readonly nonce: string;
 }
 
 /**
- * Answers simple requests ahead of the framework: a plain GET, a tag without escapes, IDs in memory, a small batch or
- * ranges. Every other request, and every error, is left to the ordinary routes, which give the same responses.
+ * Answers plain requests for IDs ahead of the framework: from memory, or, in {@link take}, once a strict tag or the next
+ * millisecond gives them. All others, and all errors, are left to the ordinary routes, which give the same responses.
  */
 export class FastPath {
   private ids: EmbeddedIdService | undefined;
   private clients: Charging | undefined;
-  private readonly segmentPrefix = prefixOf(SEGMENT_ROUTE);
-  private readonly snowflakePrefix = prefixOf(SNOWFLAKE_ROUTE);
-  private readonly segmentCount: RequestCount;
-  private readonly snowflakeCount: RequestCount;
-  private readonly manyRoutes: readonly ManyRoute[];
-  private readonly batchText = new BatchText();
-  private readonly headers: Headers = {
-    text: headsOf(TEXT_TYPE),
-    jsonId: headsOf(JSON_TYPE),
-    json: [...Object.entries(API_HEADERS).flat(), 'content-type', JSON_TYPE],
-  };
+  private readonly routes: readonly IdRoute[];
+  private readonly refusals = new WeakMap<IncomingMessage, unknown>();
 
   constructor(
-    private readonly counts: RequestCounts,
-    private readonly drain: Drain,
+    readonly counts: RequestCounts,
+    readonly drain: Drain,
     private readonly jsonIds: JsonIds,
-    private readonly clock: Clock,
+    readonly clock: Clock,
+    private readonly overload: OverloadCounts,
+    private readonly maxInFlight: number,
   ) {
-    this.segmentCount = counts.of(SEGMENT_ROUTE, 200);
-    this.snowflakeCount = counts.of(SNOWFLAKE_ROUTE, 200);
-    const many = (route: string, maxSize: number, answer: Answer): ManyRoute => ({
-      prefix: prefixOf(route),
-      maxSize,
-      count: counts.of(route, 200),
-      answer,
-    });
-    this.manyRoutes = [
-      many('/api/segment/batch/:tag', MAX_FAST_BATCH, (ids, tag, size) => {
-        const ranges = ids.tryRanges(tag, size);
-        return ranges && this.batchText.write('tag', tag, ranges);
-      }),
-      many('/api/segment/range/:tag', MAX_RANGE_SIZE, (ids, tag, size) => {
-        const ranges = ids.tryRanges(tag, size);
-        return ranges && rangesText(tag, ranges);
-      }),
-      many('/api/snowflake/batch/:key', MAX_FAST_BATCH, (ids, key, size) => {
-        const range = isTag(key) ? ids.trySnowflakeRange(size) : undefined;
-        return range && this.batchText.write('key', key, [range]);
-      }),
-    ];
+    this.routes = routesOf(counts);
   }
 
-  /**
-   * From now on requests are answered from `ids`.
-   */
+  /** From now on requests are answered from `ids`. */
   serve(ids: EmbeddedIdService, clients: Charging): void {
     this.ids = ids;
     this.clients = clients;
   }
 
-  /** @returns whether the request was answered */
-  answer(request: IncomingMessage, response: ServerResponse): boolean {
-    const { ids, clients } = this;
-    if (ids === undefined || clients === undefined || request.method !== 'GET') return false;
-    const begunAt = this.counts.begin();
-    const url = request.url as string;
-    if (url.startsWith(this.snowflakePrefix)) {
-      const key = url.slice(this.snowflakePrefix.length);
-      if (!isTag(key)) return false;
-      const quota = clients.tryCharge(request, key, 1);
-      const id = quota && ids.trySnowflakeString();
-      return this.send(id, response, this.snowflakeCount, begunAt, quota);
-    }
-    if (url.startsWith(this.segmentPrefix)) {
-      const tag = url.slice(this.segmentPrefix.length);
-      const quota = clients.tryCharge(request, tag, 1);
-      const id = quota && ids.tryNext(tag);
-      return this.send(id === undefined ? undefined : String(id), response, this.segmentCount, begunAt, quota);
-    }
-    return this.answerMany(ids, clients, request, response, begunAt);
+  /** The call of a GET request; undefined for any other. */
+  callOf(url: string): IdCall | undefined {
+    const route = this.routes.find(({ prefix }) => url.startsWith(prefix));
+    if (route === undefined) return undefined;
+    const { prefix, maxSize } = route;
+    if (maxSize === undefined) return { route, name: url.slice(prefix.length), size: 1, nonce: NO_NONCE };
+    const query = url.indexOf(SIZE);
+    if (query < 0) return undefined;
+    const nonceAt = url.indexOf(NONCE, query);
+    const size = plainSize(url.slice(query + SIZE.length, nonceAt < 0 ? undefined : nonceAt));
+    if (size === 0 || size > maxSize) return undefined;
+    const nonce = nonceAt < 0 ? NO_NONCE : url.slice(nonceAt + NONCE.length);
+    if (nonceAt >= 0 && !NONCE_PATTERN.test(nonce)) return undefined;
+    return { route, name: url.slice(prefix.length, query), size, nonce };
   }
 
   /**
-   * Answers a request for one ID of a strict tag once the database has. Resolves with the reason if there is no ID, which
-   * is not sent; undefined if this is another request.
+   * The body of the response: the IDs are taken, and the quota of the client is charged.
+   *
+   * @param authorization the header of that name
+   * @returns undefined if the IDs are not in memory, or the request is refused: the framework answers it then
    */
-  answerLater(request: IncomingMessage, response: ServerResponse): Promise<unknown> | undefined {
+  tryTake({ route, name, size }: IdCall, authorization: string | undefined, isJson: boolean): string | undefined {
     const { ids, clients } = this;
-    const { method, url = '' } = request;
-    if (ids === undefined || clients === undefined || method !== 'GET' || !url.startsWith(this.segmentPrefix))
-      return undefined;
-    const tag = url.slice(this.segmentPrefix.length);
-    if (!ids.isStrict(tag)) return undefined;
-    const quota = clients.tryCharge(request, tag, 1);
+    if (ids === undefined || clients === undefined) return undefined;
+    const quota = clients.tryCharge(authorization, name, size);
+    if (quota === undefined) return undefined;
+    const text = route.tryTake(ids, name, size);
+    if (text === undefined) quota.giveBack(size);
+    return text !== undefined && isJson ? jsonId(text, this.jsonIds) : text;
+  }
+
+  /** @returns whether the request was answered */
+  answer(request: IncomingMessage, response: ServerResponse): boolean {
+    if (this.ids === undefined || request.method !== 'GET') return false;
+    const begunAt = this.counts.begin();
+    const call = this.callOf(request.url as string);
+    if (call === undefined) return false;
+    const isJson = call.route.maxSize === undefined && prefersJson(request.rawHeaders);
+    const body = this.tryTake(call, request.headers.authorization, isJson);
+    if (body === undefined) return false;
+    this.write(call, isJson, body, response);
+    this.counts.end(call.route.count, begunAt);
+    return true;
+  }
+
+  /**
+   * Waits for the IDs, of a strict tag or of the next millisecond, then as {@link tryTake}.
+   *
+   * @returns undefined if the framework is to answer the request; a promise that rejects with the reason if there is no ID
+   */
+  take({ route, name, size }: IdCall, authorization: string | undefined, isJson: boolean): Promise<string> | undefined {
+    const { ids, clients } = this;
+    if (ids === undefined || clients === undefined || !this.overload.hasRoom(this.maxInFlight)) return undefined;
+    if (!route.canWait(ids, name)) return undefined;
+    const quota = clients.tryCharge(authorization, name, size);
     return (
       quota &&
-      ids.nextIdString(tag).then(
-        (id) => this.write(id, response),
+      this.overload.during(route.take(ids, name, size)).then(
+        (text) => (isJson ? jsonId(text, this.jsonIds) : text),
         (refusal: unknown) => {
-          quota.giveBack(1);
-          return refusal;
+          quota.giveBack(size);
+          throw refusal;
         },
       )
     );
   }
 
-  private send(
-    id: string | undefined,
-    response: ServerResponse,
-    count: RequestCount,
-    begunAt: number,
-    quota: IdQuota | undefined,
-  ): boolean {
-    if (id === undefined) {
-      quota?.giveBack(1);
-      return false;
-    }
-    this.write(id, response);
-    this.counts.end(count, begunAt);
-    return true;
+  /** The framework answers `request` with `refusal`. */
+  refuse(request: IncomingMessage, refusal: unknown): void {
+    this.refusals.set(request, refusal);
   }
 
-  private write(id: string, response: ServerResponse): void {
-    const isJson = prefersJson(response.req);
-    const body = isJson ? jsonId(id, this.jsonIds) : id;
-    const head = (isJson ? this.headers.jsonId : this.headers.text)[body.length] as ResponseHead;
-    if (this.drain.active) response.shouldKeepAlive = false;
-    head.send(response, body, this.clock.now());
+  refusalOf(request: IncomingMessage): unknown {
+    return this.refusals.get(request);
   }
 
-  private answerMany(
-    ids: EmbeddedIdService,
-    clients: Charging,
-    request: IncomingMessage,
-    response: ServerResponse,
-    begunAt: number,
-  ): boolean {
-    const url = request.url as string;
-    const route = this.manyRoutes.find(({ prefix }) => url.startsWith(prefix));
-    const query = url.indexOf('?size=');
-    if (route === undefined || query < 0) return false;
-    const nonceAt = url.indexOf(NONCE, query);
-    const size = plainSize(url.slice(query + '?size='.length, nonceAt < 0 ? undefined : nonceAt));
-    if (size === 0 || size > route.maxSize) return false;
-    const nonce = nonceAt < 0 ? NO_NONCE : url.slice(nonceAt + NONCE.length);
-    if (nonceAt >= 0 && !NONCE_PATTERN.test(nonce)) return false;
-    const tag = url.slice(route.prefix.length, query);
-    const quota = clients.tryCharge(request, tag, size);
-    const text = quota && route.answer(ids, tag, size);
-    if (text === undefined) {
-      quota?.giveBack(size);
-      return false;
-    }
-    const headers = [...this.headers.json, NONCE_HEADER, nonce, 'content-length', String(text.length)];
+  write(call: IdCall, isJson: boolean, body: string, response: ServerResponse): void {
     if (this.drain.active) response.shouldKeepAlive = false;
-    response.writeHead(200, headers);
-    response.end(text, 'latin1');
-    this.counts.end(route.count, begunAt);
-    return true;
+    response.writeHead(200, [...headersOf(call, isJson), 'content-length', String(body.length)]);
+    response.end(body, 'latin1');
   }
 }
 
-function headsOf(type: string): ResponseHead[] {
-  const common = [...Object.entries(COMMON_HEADERS).flat(), 'content-type', type, 'content-length'];
-  return Array.from({ length: MAX_ID_LENGTH + 1 }, (_, length) => new ResponseHead([...common, String(length)]));
+/** The routes that {@link FastPath} answers. */
+function routesOf(counts: RequestCounts): IdRoute[] {
+  const batchText = new BatchText();
+  const route = (path: string, canWait: IdRoute['canWait'], taking: Taking, maxSize?: number): IdRoute => ({
+    ...taking,
+    ...{ prefix: prefixOf(path), count: counts.of(path, 200), canWait },
+    ...(maxSize !== undefined && { maxSize }),
+  });
+  const strict: IdRoute['canWait'] = (ids, tag) => ids.isStrict(tag);
+  const snowflake: IdRoute['canWait'] = (_ids, key) => isTag(key);
+  const segmentRanges = (write: (tag: string, ranges: readonly IdRange[], isStrict?: boolean) => string): Taking => ({
+    tryTake: (ids, tag, size) => {
+      const ranges = ids.tryRanges(tag, size);
+      return ranges && write(tag, ranges);
+    },
+    take: async (ids, tag, size) => write(tag, await ids.nextRanges(tag, size), true),
+  });
+  const one: Taking = {
+    tryTake: (ids, tag) => ids.tryNext(tag)?.toString(),
+    take: (ids, tag) => ids.nextIdString(tag),
+  };
+  const oneSnowflake: Taking = {
+    tryTake: (ids, key) => (isTag(key) ? ids.trySnowflakeString() : undefined),
+    take: async (ids) => (await ids.snowflakeStrings(1)).join(),
+  };
+  const snowflakes: Taking = {
+    tryTake: (ids, key, size) => {
+      const range = isTag(key) ? ids.trySnowflakeRange(size) : undefined;
+      return range && batchText.write('key', key, [range]);
+    },
+    take: async (ids, key, size) => batchText.write('key', key, await ids.snowflakeRanges(size)),
+  };
+  const batch = segmentRanges((tag, ranges) => batchText.write('tag', tag, ranges));
+  const range = segmentRanges((tag, ranges, isStrict) => rangesText(tag, ranges, { strict: isStrict }));
+  return [
+    route(SEGMENT_ROUTE, strict, one),
+    route(SNOWFLAKE_ROUTE, snowflake, oneSnowflake),
+    route('/api/segment/batch/:tag', strict, batch, MAX_FAST_BATCH),
+    route('/api/segment/range/:tag', strict, range, MAX_RANGE_SIZE),
+    route('/api/snowflake/batch/:key', snowflake, snowflakes, MAX_FAST_BATCH),
+  ];
+}
+
+const COMMON = Object.entries(COMMON_HEADERS).flat();
+const API = [...Object.entries(API_HEADERS).flat(), 'content-type', JSON_TYPE];
+const SINGLE_TEXT = [...COMMON, 'content-type', TEXT_TYPE];
+const SINGLE_JSON = [...COMMON, 'content-type', JSON_TYPE];
+
+/** Names and values of the headers of a response with IDs, but for the length of its body. */
+export function headersOf({ route, nonce }: IdCall, isJson: boolean): readonly string[] {
+  if (route.maxSize === undefined) return isJson ? SINGLE_JSON : SINGLE_TEXT;
+  return [...API, NONCE_HEADER, nonce];
 }
 
 function prefixOf(route: string): string {

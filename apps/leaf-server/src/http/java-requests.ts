@@ -1,5 +1,3 @@
-import type { IncomingMessage } from 'node:http';
-
 /** How a response of `application/json` shows an ID. Many parsers round a number above 2^53. */
 export type JsonIds = 'number' | 'string';
 
@@ -12,7 +10,7 @@ const JSON_MEDIA_TYPE = 'application/json';
  * Whether `Accept` names `application/json` first. Spring's `RestTemplate` does so for every type except text, and
  * refuses a response of another type.
  */
-export function prefersJson({ rawHeaders }: IncomingMessage): boolean {
+export function prefersJson(rawHeaders: readonly string[]): boolean {
   for (let at = 0; at < rawHeaders.length; at += 2) {
     const name = rawHeaders[at] as string;
     if (name.length === ACCEPT.length && name.toLowerCase() === ACCEPT)
@@ -38,7 +36,7 @@ const JAVA_ROUTE =
  *
  * @see UrlPathHelper, AntPathMatcher and PatternsRequestCondition of Spring Framework 4.3
  */
-export function mapAsSpring(request: IncomingMessage): void {
+export function mapAsSpring(request: { url?: string | undefined; readonly rawHeaders: string[] }): void {
   const { url = '' } = request;
   const end = url.indexOf('?') < 0 ? url.length : url.indexOf('?');
   const plain = url

@@ -43,7 +43,7 @@ export function parseId(given: unknown): bigint {
 
 /** Sets the type of a response with one ID, text unless the client prefers JSON, and returns its body. */
 export function oneId(id: string, reply: FastifyReply, jsonIds: JsonIds): string {
-  const isJson = prefersJson(reply.request.raw);
+  const isJson = prefersJson(reply.request.raw.rawHeaders);
   void reply.type(isJson ? JSON_TYPE : TEXT_TYPE);
   return isJson ? jsonId(id, jsonIds) : id;
 }

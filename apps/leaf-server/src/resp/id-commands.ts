@@ -47,13 +47,13 @@ export function idCommands({ ids, clients, overload, maxInFlight }: IdParts): Co
     const quota = charge(state, tag, count);
     const taken = now();
     if (taken !== undefined) return reply(taken);
-    if (state.surplus) {
+    if (state.surplus || !overload.hasRoom(maxInFlight)) {
       quota.giveBack(count);
-      throw refused(overload, 'connections');
+      throw refused(overload, state.surplus ? 'connections' : 'in_flight');
     }
-    return wait(later, overload, maxInFlight).then(reply, (refused: unknown) => {
+    return overload.during(later()).then(reply, (refusal: unknown) => {
       quota.giveBack(count);
-      throw refused;
+      throw refusal;
     });
   };
 
@@ -117,16 +117,6 @@ export function idCommands({ ids, clients, overload, maxInFlight }: IdParts): Co
       ]);
     }),
   };
-}
-
-async function wait<Ids>(later: () => Promise<Ids>, overload: OverloadCounts, maxInFlight: number): Promise<Ids> {
-  if (overload.inFlight >= maxInFlight) throw refused(overload, 'in_flight');
-  overload.inFlight++;
-  try {
-    return await later();
-  } finally {
-    overload.inFlight--;
-  }
 }
 
 function refused(overload: OverloadCounts, reason: RefusalReason): LeafError {

@@ -2,6 +2,7 @@ import { once } from 'node:events';
 import { type AddressInfo, connect, createServer, type Server, type Socket } from 'node:net';
 import { SystemClock } from '@leaf-ids/core';
 import { until } from '../../../../test/support/until';
+import { IdleTimer } from '../connections/idle-timer';
 import { RequestCounts } from '../http/request-counts';
 import { command, CommandTable, ConnectionState, type Reply } from './command-table';
 import { bulk } from './replies';
@@ -33,7 +34,8 @@ describe('RespConnection', () => {
     const table = new CommandTable(commands, counts);
     const budget = new TurnBudget(clock);
     admits = jest.spyOn(budget, 'admits');
-    const parts = { table, counts, clock, budget, drain, lines: undefined };
+    const timer = new IdleTimer(clock);
+    const parts = { table, counts, clock, timer, budget, drain, lines: undefined, stallMs: 1000 };
     server = createServer({ allowHalfOpen: true }, (accepted) => {
       socket = accepted;
       connection = new RespConnection(socket, new ConnectionState(1, '127.0.0.1', false), parts);
@@ -78,7 +80,7 @@ describe('RespConnection', () => {
     client.pause();
     client.write('LONG\n'.repeat(1000));
     client.write('WAIT\n');
-    await until('replies that the client does not read', () => connection.stalled);
+    await until('replies that the client does not read', () => connection.idleLimitMs < Infinity);
     await clock.sleep(100);
     expect(answers).toHaveLength(0);
     client.resume();

@@ -2,6 +2,8 @@ import type { Socket } from 'node:net';
 import type { Clock } from '@leaf-ids/core';
 import type { AccessLines } from '../http/access-log';
 import type { RequestCount, RequestCounts } from '../http/request-counts';
+import type { IdleTimer } from '../connections/idle-timer';
+import { PacedConnection } from '../connections/paced-connection';
 import type { Drain } from '../lifecycle/drain';
 import type { CommandTable, ConnectionState, Outcome, Reply } from './command-table';
 import { CommandParser, ProtocolFault } from './command-parser';
@@ -16,13 +18,14 @@ const LAST_READ_MS = 2000;
 /** Pause between two chunks that are discarded meanwhile, in milliseconds. */
 const DISCARD_PAUSE_MS = 10;
 
-type Pause = 'answer' | 'room' | 'turn';
-
 export interface ConnectionParts {
   readonly table: CommandTable;
   readonly counts: RequestCounts;
   readonly clock: Clock;
+  readonly timer: IdleTimer;
   readonly budget: TurnBudget;
+  /** Time without any transfer after which an unfinished connection is closed, in milliseconds. */
+  readonly stallMs: number;
   readonly drain: Pick<Drain, 'active'>;
   /** Undefined: commands are not logged. */
   readonly lines: AccessLines | undefined;
@@ -31,18 +34,13 @@ export interface ConnectionParts {
 /**
  * Answers the commands of one connection, one after the other, in their order. The replies to all commands of a chunk
  * are written together.
- *
- * It reads on when everything read so far is answered and the client has taken the replies: a command that waits, or a
- * client that does not read, holds back the commands behind it in the network, not in memory.
  */
-export class RespConnection {
+export class RespConnection extends PacedConnection {
   private readonly parser = new CommandParser();
   /** Replies that are not written yet. */
   private replies = '';
   /** The rest of a long reply. */
   private rest: Iterator<string, undefined> | undefined;
-  /** Reasons to wait: an answer, room for replies, the next turn. Meanwhile the connection reads and runs nothing. */
-  private readonly pauses = new Set<Pause>();
   private answered = false;
   /** Whether the client has sent all of its commands. */
   private complete = false;
@@ -51,43 +49,42 @@ export class RespConnection {
   private tally: { readonly count: RequestCount; times: number } | undefined;
 
   constructor(
-    private readonly socket: Socket,
+    socket: Socket,
     private readonly state: ConnectionState,
     private readonly parts: ConnectionParts,
   ) {
-    socket.on('data', (chunk: Buffer) => {
-      if (this.ended) {
-        void this.discard();
-        return;
-      }
-      this.parser.push(chunk);
-      if (this.pauses.size === 0) this.work();
-    });
-    socket.on('drain', () => this.resume('room'));
-    // The client sends no more; what it sent before is answered. Node.js can report this during a pause, too.
-    socket.on('end', () => {
-      this.complete = true;
-      if (this.pauses.size === 0) this.end();
-    });
+    super(socket, parts.timer);
+    // A connection beyond the limit has less time.
+    socket.on('timeout', () => socket.destroy());
+  }
+
+  get idleLimitMs(): number {
+    return this.isStalled ? this.parts.stallMs : Infinity;
+  }
+
+  onIdle(): void {
+    this.socket.destroy();
+  }
+
+  protected receive(chunk: Buffer): void {
+    if (this.ended) void this.discard();
+    else this.parser.push(chunk);
+  }
+
+  /** What the client sent before is answered. Node.js can report this during a pause, too. */
+  protected onInputEnd(): void {
+    this.complete = true;
+    if (!this.isPaused()) this.end();
   }
 
   /** Whether a command is in progress, or replies are not sent yet. */
   get busy(): boolean {
-    return this.pauses.size > 0 || this.socket.writableLength > 0;
+    return this.isPaused() || this.socket.writableLength > 0;
   }
 
   /** Whether the client sends a command too slowly, or does not read. */
-  get stalled(): boolean {
-    return this.socket.writableLength > 0 || (this.pauses.size === 0 && this.parser.pending > 0);
-  }
-
-  private resume(from: Pause): void {
-    if (this.pauses.delete(from) && this.pauses.size === 0 && !this.socket.destroyed) this.work();
-  }
-
-  private stop(until: Pause): void {
-    this.pauses.add(until);
-    this.socket.pause();
+  private get isStalled(): boolean {
+    return this.socket.writableLength > 0 || (!this.isPaused() && this.parser.pending > 0);
   }
 
   private waitForTurn(isInterrupted: boolean): void {
@@ -95,7 +92,8 @@ export class RespConnection {
     this.parts.budget.wait(() => this.resume('turn'), isInterrupted);
   }
 
-  private work(): void {
+  protected work(): void {
+    if (this.ended) return;
     const { clock, budget } = this.parts;
     const begunAt = clock.monotonic();
     if (!budget.admits(begunAt)) {
@@ -103,21 +101,22 @@ export class RespConnection {
       return;
     }
     let steps = 0;
-    while (this.pauses.size === 0 && !this.ended && this.step(begunAt)) {
+    while (!this.isPaused() && this.step(begunAt)) {
       const isLong = this.replies.length >= WRITE_SIZE;
-      if (isLong && !this.flush()) this.stop('room');
-      else if (
+      if (isLong) this.flush();
+      if (
+        !this.isPaused() &&
         (this.rest !== undefined || isLong || ++steps % CLOCK_EVERY === 0) &&
         !budget.admits(clock.monotonic(), begunAt)
       ) {
         this.waitForTurn(true);
       }
     }
-    if (!this.flush()) this.stop('room');
+    this.flush();
     this.record(begunAt);
-    if (this.pauses.size > 0) return;
+    if (this.isPaused()) return;
     if (this.state.ending || this.complete || (this.answered && this.parts.drain.active)) this.end();
-    else if (this.socket.isPaused()) this.socket.resume();
+    else this.readOn();
   }
 
   /** Answers the next command, or writes the next part of a reply. Returns false when there is none. */
@@ -176,12 +175,10 @@ export class RespConnection {
     else this.rest = reply;
   }
 
-  /** Returns false if the client has not read so much that the system takes no more. */
-  private flush(): boolean {
-    const { replies, socket } = this;
-    if (replies === '' || socket.destroyed) return !socket.writableNeedDrain;
+  private flush(): void {
+    const { replies } = this;
     this.replies = '';
-    return socket.write(replies, 'latin1');
+    this.send(replies);
   }
 
   private record(begunAt: number): void {

@@ -11,6 +11,8 @@ import type { LeafConfig, RespTls } from '../config/leaf-config';
 import { AccessLines } from '../http/access-log';
 import { Connections } from '../http/overload/connections';
 import { OverloadCounts } from '../http/overload/refusals';
+import { IdleTimer } from '../connections/idle-timer';
+import { STALL_MS } from '../connections/paced-connection';
 import { RequestCounts } from '../http/request-counts';
 import { BACKLOG } from '../http/server/listen';
 import { Drain } from '../lifecycle/drain';
@@ -26,8 +28,6 @@ import { TurnBudget } from './turn-budget';
 const HANDSHAKE_MS = 10_000;
 /** TCP keep-alive interval of silent clients, in milliseconds. */
 const KEEP_ALIVE_MS = 60_000;
-/** Time without any transfer, beyond the longest wait, after which an unfinished connection is closed, in milliseconds. */
-const STALL_MS = 15_000;
 /** Time beyond the longest wait of a command in which clients read their replies at a stop, in milliseconds. */
 const LAST_REPLIES_MS = 2000;
 
@@ -62,7 +62,9 @@ export class RespListener implements BeforeApplicationShutdown, OnApplicationShu
       table: new CommandTable(commands, counts),
       counts,
       clock,
+      timer: new IdleTimer(clock),
       budget: new TurnBudget(clock),
+      stallMs: http.waitMs + STALL_MS,
       drain,
       lines: accessLog && new AccessLines({ config: accessLog, clock, random: systemRandom }),
     };
@@ -105,15 +107,8 @@ export class RespListener implements BeforeApplicationShutdown, OnApplicationShu
     if (socket.destroyed) return;
     const surplus = this.connections.isSurplus(socket);
     const state = new ConnectionState(++this.lastId, plainAddress(socket.remoteAddress), surplus);
-    const connection = new RespConnection(socket, state, this.parts);
-    this.open.set(socket, connection);
-    if (!surplus) socket.setTimeout(this.config.http.waitMs + STALL_MS);
-    socket.on('timeout', () => {
-      if (surplus || connection.stalled) socket.destroy();
-    });
+    this.open.set(socket, new RespConnection(socket, state, this.parts));
     socket.on('close', () => this.open.delete(socket));
-    // The client has closed the connection or lost it.
-    socket.on('error', () => undefined);
   }
 }
 

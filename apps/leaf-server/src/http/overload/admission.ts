@@ -125,7 +125,7 @@ export class Admission {
   }
 
   private queue(response: ServerResponse, begin: () => void): void {
-    if (this.counts.inFlight >= this.limits.maxInFlight) {
+    if (!this.counts.hasRoom(this.limits.maxInFlight)) {
       this.refuse(response, 'in_flight');
     } else if (this.line.length * this.cost > this.limits.maxLagMs && this.isShedding(this.clock.monotonic())) {
       this.refuse(response, 'lag');

@@ -220,11 +220,15 @@ function isArriving({ bytesRead }: Socket, { admittedAt, isHandshake }: Place, n
 /** The responses in progress, at most one on each connection. */
 export class PendingResponses {
   private readonly pending = new Set<ServerResponse>();
+  /** Connections with a request for IDs that is not answered yet, and has no response object. */
+  readonly answering = new Set<Socket>();
   /** Those that wait for a refusal, or for the turn of a costly route. */
   private readonly waiting = new WeakSet<ServerResponse>();
 
   /** Whether the server works on the request of a connection: it is complete and does not only wait. */
-  isBusy({ _httpMessage: response }: HttpSocket): boolean {
+  isBusy(socket: HttpSocket): boolean {
+    const { _httpMessage: response } = socket;
+    if (this.answering.has(socket)) return true;
     return response !== null && response !== undefined && response.req.complete && !this.waiting.has(response);
   }
 
@@ -248,7 +252,7 @@ export class PendingResponses {
 
   /** Closes each connection after its response, and returns these connections. */
   endConnections(): ReadonlySet<Socket> {
-    const sockets = new Set<Socket>();
+    const sockets = new Set(this.answering);
     for (const response of this.pending) {
       response.shouldKeepAlive = false;
       sockets.add(response.req.socket);

@@ -1,4 +1,4 @@
-import type { IncomingMessage, Server, ServerResponse } from 'node:http';
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import { networkOf } from '../../tokens/client-network';
 import type { OverloadCounts } from './refusals';
@@ -48,17 +48,19 @@ export class Pipelines {
 
   constructor(private readonly counts: OverloadCounts) {}
 
-  /** Requests behind the one that ends a connection of `server` are not even parsed: that would cost as much as they. */
-  stopParsing(server: Server): void {
-    server.on('connection', (socket: ParsedSocket) => {
-      const { parser } = socket;
-      const onIncoming = parser?.onIncoming?.bind(parser);
-      if (parser === undefined || onIncoming === undefined) return;
-      parser.onIncoming = (request, keepAlive): number => {
-        const result = onIncoming(request, keepAlive);
-        return socket.destroyed ? SKIP_PACKET : result;
-      };
-    });
+  /**
+   * Requests behind the one that ends the connection are not even parsed: that would cost as much as they.
+   *
+   * @param socket with the parser of Node.js
+   */
+  stopParsing(socket: ParsedSocket): void {
+    const { parser } = socket;
+    const onIncoming = parser?.onIncoming?.bind(parser);
+    if (parser === undefined || onIncoming === undefined) return;
+    parser.onIncoming = (request, keepAlive): number => {
+      const result = onIncoming(request, keepAlive);
+      return socket.destroyed ? SKIP_PACKET : result;
+    };
   }
 
   /** Whether a response on the same connection comes before this one: Node.js assigns the socket in their order. */
@@ -77,19 +79,35 @@ export class Pipelines {
     const waiting = this.waitingOn.get(socket) ?? this.watch(socket);
     const size = sizeOf(response.req);
     if (!this.hasRoom(waiting, size)) {
-      this.counts.add('pipelined');
-      // At once: `close` comes after the packets of this turn, and the other connections of the client would be ended too.
-      this.forget(waiting);
-      socket.destroy();
+      this.end(socket, waiting);
       return;
     }
     this.change(waiting, 1, size);
     response.once('socket', () => {
-      this.change(waiting, -1, size);
+      this.change(waiting, -1, { text: -size.text, bytes: -size.bytes });
       setImmediate(() => {
         if (!response.destroyed) begin();
       });
     });
+  }
+
+  /**
+   * Counts bytes that wait behind a request without being parsed.
+   *
+   * @param bytes negative: they wait no longer
+   */
+  countBehind(socket: Socket, bytes: number): void {
+    const waiting = this.waitingOn.get(socket) ?? this.watch(socket);
+    const size = { text: 0, bytes };
+    if (bytes > 0 && !this.hasRoom(waiting, size)) this.end(socket, waiting);
+    else if (!socket.destroyed) this.change(waiting, 0, size);
+  }
+
+  private end(socket: Socket, waiting: Waiting): void {
+    this.counts.add('pipelined');
+    // At once: `close` comes after the packets of this turn, and the other connections of the client would be ended too.
+    this.forget(waiting);
+    socket.destroy();
   }
 
   private hasRoom(waiting: Waiting, { text, bytes }: Size): boolean {
@@ -98,13 +116,12 @@ export class Pipelines {
     return waiting.bytes + bytes <= FREE_BYTES || waiting.client.bytes + bytes <= (MAX_BYTES - others) / 2;
   }
 
-  /** @param sign 1 for a request that begins to wait, -1 for one that ends */
-  private change(waiting: Waiting, sign: 1 | -1, { text, bytes }: Size): void {
-    waiting.requests += sign;
-    waiting.text += sign * text;
-    waiting.bytes += sign * bytes;
-    waiting.client.bytes += sign * bytes;
-    this.bytes += sign * bytes;
+  private change(waiting: Waiting, requests: number, { text, bytes }: Size): void {
+    waiting.requests += requests;
+    waiting.text += text;
+    waiting.bytes += bytes;
+    waiting.client.bytes += bytes;
+    this.bytes += bytes;
   }
 
   /** All requests that wait on the connection. */

@@ -27,6 +27,21 @@ export class OverloadCounts {
   all(): Iterable<readonly [RefusalReason, number]> {
     return this.counts;
   }
+
+  /** Whether fewer than `limit` requests are in progress. */
+  hasRoom(limit: number): boolean {
+    return this.inFlight < limit;
+  }
+
+  /** Counts a request as in progress until `ids` settles. */
+  async during<T>(ids: Promise<T>): Promise<T> {
+    this.inFlight++;
+    try {
+      return await ids;
+    } finally {
+      this.inFlight--;
+    }
+  }
 }
 
 /** Minimum delay of a late refusal. */

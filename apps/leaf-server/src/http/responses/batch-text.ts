@@ -44,7 +44,7 @@ export function batchLength(label: Label, name: string, ranges: readonly IdRange
 
 export interface RangesNotes {
   /** Included in the response: clients must not buffer IDs of strict tags. */
-  readonly strict?: boolean;
+  readonly strict?: boolean | undefined;
   /** The period within which the numbers are unique; omitted for tags without periods. */
   readonly period?: string;
   /** The text of each number. */

@@ -45,12 +45,12 @@ const MAX_PARAM_LENGTH = 1024;
 
 /** Connections to the management port at once. */
 const MANAGEMENT_CONNECTIONS = 128;
-const NO_FAST_PATH = { answer: () => false };
 
 export interface AdapterParts {
   readonly limits: HttpLimits;
   readonly clock: Clock;
-  readonly fastPath: FastPath;
+  /** Undefined: the framework answers every request. */
+  readonly fastPath: FastPath | undefined;
   readonly counts: RequestCounts;
   readonly overload: OverloadCounts;
   readonly drain: Drain;
@@ -75,7 +75,7 @@ export function createAdapter(parts: AdapterParts): FastifyAdapter {
       const shared = { limits, pipelines, pending, faults, accessLog, handler };
       if (management.isOn) {
         const operators = new Connections(MANAGEMENT_CONNECTIONS, clock, overload, isBusy);
-        const server = new HttpServer({ ...shared, connections: operators, fastPath: NO_FAST_PATH });
+        const server = new HttpServer({ ...shared, connections: operators, fastPath: undefined });
         server.on('clientError', (error, socket) => faults.answerClientError(error, socket));
         management.attach(server);
       }
@@ -133,7 +133,7 @@ function accessLogOf({ accessLog, limits, clock }: AdapterParts, routes: RouteMe
 function admitRequests(
   fastify: FastifyInstance,
   admission: Admission,
-  fastPath: FastPath,
+  fastPath: FastPath | undefined,
   management: ManagementPort,
 ): void {
   fastify.decorateReply('admitted', false);
@@ -156,12 +156,9 @@ function admitRequests(
           respondWithProblem(onManagementPort(), reply);
           return;
         }
-        const answered = fastPath.answerLater(raw, reply.raw);
-        if (answered === undefined) done();
-        else
-          void answered.then(
-            (refusal) => refusal === undefined || respondWithProblem(toLeafError(refusal, method), reply),
-          );
+        const refusal = fastPath?.refusalOf(raw);
+        if (refusal === undefined) done();
+        else respondWithProblem(toLeafError(refusal, method), reply);
       },
     );
   });

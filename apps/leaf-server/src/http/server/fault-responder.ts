@@ -4,6 +4,7 @@ import { LeafError } from '@leaf-ids/core';
 import { PROBLEM_TYPE, problemOf } from '@leaf-ids/core/internal';
 import type { HttpSocket } from '../overload/connections';
 import type { RequestCounts } from '../request-counts';
+import { MAX_HEADERS } from '../connection/request-reader';
 import { API_HEADERS } from '../responses/problem';
 import { REQUEST_ID_HEADER, requestIdOf } from '../responses/request-id';
 
@@ -12,10 +13,13 @@ const ROUTE = 'invalid';
 
 /** Answers and counts requests that are not valid HTTP; each ends its connection. */
 export class FaultResponder {
+  /** Connections whose next bytes came with a request that was answered without Node.js. */
+  readonly answeredAhead = new WeakSet<Duplex>();
+
   constructor(private readonly counts: RequestCounts) {}
 
   /** Answers bytes that the parser refuses. */
-  answerClientError(error: NodeJS.ErrnoException, stream: Duplex): void {
+  answerClientError(error: Partial<NodeJS.ErrnoException>, stream: Duplex): void {
     const socket = stream as HttpSocket;
     if (error.code === 'ECONNRESET' || !socket.writable) {
       socket.destroy();
@@ -23,7 +27,7 @@ export class FaultResponder {
     }
     const fault = clientError(error.code);
     this.count(fault);
-    if (isAnswering(socket)) {
+    if (isAnswering(socket) || this.answeredAhead.has(socket)) {
       // Unlike destroy(), this sends what is written first.
       socket.destroySoon();
       return;
@@ -59,9 +63,6 @@ function headersFor(body: string): Record<string, string> {
     connection: 'close',
   };
 }
-
-/** Headers of one request. Node.js keeps the first ones; it drops the others and reports no error. */
-export const MAX_HEADERS = 100;
 
 /** A fault that the parser accepts and HTTP/1.1 or this server forbids; undefined if there is none. */
 export function protocolFault(request: IncomingMessage): LeafError | undefined {

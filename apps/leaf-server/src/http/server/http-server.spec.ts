@@ -41,7 +41,7 @@ describe('HttpServer, with a client that does not take its answer', () => {
       pipelines: new Pipelines(counts),
       accessLog: undefined,
       faults: new FaultResponder(requests),
-      fastPath: new FastPath(requests, new Drain(clock, 0), 'number', clock),
+      fastPath: new FastPath(requests, new Drain(clock, 0), 'number', clock, counts, 100),
       handler: (request, response) =>
         admission.pass(
           'id',

@@ -1,13 +1,19 @@
 import { type IncomingMessage, type RequestListener, Server, type ServerResponse } from 'node:http';
+import type { Socket } from 'node:net';
 import { LeafError } from '@leaf-ids/core';
 import type { HttpLimits } from '../../config/leaf-config';
 import type { Connections, PendingResponses } from '../overload/connections';
 import type { Pipelines } from '../overload/pipelines';
 import { plainForwarded } from '../../tokens/client-network';
 import type { AccessLog } from '../access-log';
+import { IdConnection } from '../connection/id-connection';
+import { IdleTimer } from '../../connections/idle-timer';
+import { STALL_MS } from '../../connections/paced-connection';
+import { MAX_HEADERS } from '../connection/request-reader';
+import { ResponseHeads } from '../connection/response-heads';
 import type { FastPath } from '../fast-path';
 import { mapAsSpring } from '../java-requests';
-import { type FaultResponder, MAX_HEADERS, protocolFault } from './fault-responder';
+import { type FaultResponder, protocolFault } from './fault-responder';
 
 const OPTIONS = {
   /** Node.js would answer without a body; {@link protocolFault} checks the header. */
@@ -21,8 +27,6 @@ const OPTIONS = {
   /** How often Node.js checks the two timeouts above. */
   connectionsCheckingInterval: 1000,
 };
-/** Time without any transfer, beyond the longest wait of a request, after which a connection is closed, in milliseconds. */
-const STALL_MS = 15_000;
 /** Time beyond the longest wait of a request in which clients read their responses at a stop, in milliseconds. */
 const LAST_RESPONSES_MS = 2000;
 
@@ -32,7 +36,8 @@ export interface HttpServerParts {
   readonly pipelines: Pipelines;
   readonly pending: PendingResponses;
   readonly faults: FaultResponder;
-  readonly fastPath: Pick<FastPath, 'answer'>;
+  /** Undefined: every request is for the framework. */
+  readonly fastPath: FastPath | undefined;
   /** Undefined: requests are not logged. */
   readonly accessLog: AccessLog | undefined;
   /** The framework. */
@@ -46,9 +51,10 @@ export class HttpServer extends Server {
     const { limits, connections, pipelines, faults } = parts;
     this.setTimeout(limits.waitMs + STALL_MS);
     this.maxHeadersCount = MAX_HEADERS;
+    this.acceptConnections();
     connections.watch(this);
-    pipelines.stopParsing(this);
     this.on('request', (request, response) => {
+      faults.answeredAhead.delete(request.socket);
       if (pipelines.isBehind(response)) pipelines.hold(response, () => this.answer(request, response));
       else this.answer(request, response);
     });
@@ -69,6 +75,47 @@ export class HttpServer extends Server {
     void connections.end(() => pending.endConnections(), limits.waitMs + LAST_RESPONSES_MS);
   }
 
+  /**
+   * Node's own listener is called for the connections that {@link IdConnection} leaves to it; for all without a fast path.
+   */
+  private acceptConnections(): void {
+    const { fastPath, limits, connections, pipelines, pending, accessLog, faults } = this.parts;
+    const [parse] = this.listeners('connection') as [(socket: Socket) => void];
+    this.removeListener('connection', parse);
+    const leaveToNode = (socket: Socket, isAnsweredAhead = false): void => {
+      const { timeout = 0 } = socket;
+      if (isAnsweredAhead) faults.answeredAhead.add(socket);
+      parse.call(this, socket);
+      // A connection beyond the limit has its own.
+      if (timeout > 0) socket.setTimeout(timeout);
+      pipelines.stopParsing(socket);
+    };
+    if (fastPath === undefined) {
+      this.on('connection', (socket) => leaveToNode(socket));
+      return;
+    }
+    const { keepAliveMs } = limits;
+    const parts = {
+      fastPath,
+      heads: new ResponseHeads(fastPath.clock, keepAliveMs),
+      timer: new IdleTimer(fastPath.clock),
+      answering: pending.answering,
+      countBehind: (socket: Socket, bytes: number) => pipelines.countBehind(socket, bytes),
+      javaPaths: limits.javaPaths === true,
+      isLogged: accessLog !== undefined,
+      ...{ keepAliveMs, firstRequestMs: OPTIONS.headersTimeout },
+      stallMs: limits.waitMs + STALL_MS,
+      isEnding: (socket: Socket) => fastPath.drain.active || connections.closing || connections.isSurplus(socket),
+      leaveToNode,
+      handle: (request: IncomingMessage, response: ServerResponse) => void this.emit('request', request, response),
+      onSilence: (socket: Socket) => {
+        if (connections.isSurplus(socket)) socket.destroy();
+        else faults.answerClientError({ code: 'ERR_HTTP_REQUEST_TIMEOUT' }, socket);
+      },
+    };
+    this.on('connection', (socket: Socket) => new IdConnection(socket, parts));
+  }
+
   private answer(request: IncomingMessage, response: ServerResponse): void {
     const { connections, faults, fastPath, accessLog, handler, limits } = this.parts;
     if (limits.trustedProxies.length > 0) plainForwarded(request);
@@ -80,6 +127,6 @@ export class HttpServer extends Server {
       return;
     }
     if (connections.crowded && connections.isSurplus(request.socket)) response.shouldKeepAlive = false;
-    if (!fastPath.answer(request, response)) handler(request, response);
+    if (fastPath?.answer(request, response) !== true) handler(request, response);
   }
 }
