@@ -44,8 +44,17 @@ export class LoadBalancer {
     private readonly child: ChildProcess,
   ) {}
 
-  /** Resolves when it listens, whether or not the servers do. */
-  static async start(name: LoadBalancerKind, servers: readonly number[]): Promise<LoadBalancer> {
+  /**
+   * Resolves when it listens, whether or not the servers do.
+   *
+   * @param servers at most as many as the configuration has
+   * @param changes of the configuration: what stands there, and what takes its place
+   */
+  static async start(
+    name: LoadBalancerKind,
+    servers: readonly number[],
+    changes: Readonly<Record<string, string>> = {},
+  ): Promise<LoadBalancer> {
     const { file, command, listens }: Kind = KINDS[name];
     const port = await freePort();
     const directory = await makeDataDirectory();
@@ -53,6 +62,8 @@ export class LoadBalancer {
     for (const [index, server] of servers.entries()) {
       text = replaced(text, `leaf-${index + 1}:8080`, `127.0.0.1:${server}`);
     }
+    text = text.replace(/^.*leaf-\d:8080.*\n/gm, '');
+    for (const [part, by] of Object.entries(changes)) text = replaced(text, part, by);
     await mkdir(join(directory, 'logs'));
     await writeFile(join(directory, file), text);
     const program = await guarded(command(await requireTool(name), join(directory, file), directory));
