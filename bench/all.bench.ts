@@ -1,3 +1,4 @@
+import { runMain } from './harness';
 import { compareRevisions } from './suite/comparison';
 import { Runner } from './suite/runner';
 import { parseSuiteArguments, runSuite } from './suite/suite';
@@ -10,10 +11,4 @@ async function main(): Promise<void> {
   else if (!(await runSuite(runner, options))) process.exitCode = 1;
 }
 
-main().then(
-  () => process.exit(),
-  (error: unknown) => {
-    console.error(error instanceof Error ? error.message : error);
-    process.exit(1);
-  },
-);
+runMain(main, (error) => (error instanceof Error ? error.message : error));

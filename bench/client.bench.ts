@@ -6,7 +6,7 @@ import { counter } from './core/peer-contenders';
 import { runPart } from './harness';
 import { arrangeCores } from './http/cores';
 import { Sandbox } from './http/sandbox';
-import { ServerProcess } from './http/server-process';
+import { leafServer, ServerProcess } from './http/server-process';
 import { atLeast } from './report/figures';
 
 /** IDs per second with `tryNext`. */
@@ -21,11 +21,9 @@ runPart('client', { full: { rounds: 7, roundMs: 1000 }, quick: { rounds: 3, roun
   const sandbox = new Sandbox();
   // Worker windows need a pool, and a pool needs a database with a name.
   const database = `sqlite:${join(sandbox.folder(), 'leaf.sqlite')}`;
-  const server = await ServerProcess.start(sandbox, {
-    command: cores.server([process.execPath, main]),
-    readyPath: '/health/ready',
-    env: { LEAF_DATABASE_URL: database, LEAF_SNOWFLAKE_REGISTRY: 'database', LEAF_WORKER_TOKENS: WORKER_TOKEN },
-  });
+  const registry = { LEAF_SNOWFLAKE_REGISTRY: 'database', LEAF_WORKER_TOKENS: WORKER_TOKEN };
+  const options = leafServer(cores, main, { LEAF_DATABASE_URL: database, ...registry });
+  const server = await ServerProcess.start(sandbox, options);
   const { clients, contenders } = await clientContenders(`http://127.0.0.1:${server.port}`);
   const results = await measureContenders([counter(), ...contenders], plan);
   await Promise.all(clients.map((client) => client.close()));

@@ -28,11 +28,11 @@ export interface Outcome {
  */
 export function runPart<P extends Plan>(
   name: string,
-  plans: { readonly full: P; readonly quick: P },
+  plans: Readonly<Record<'full' | 'quick', P>>,
   measure: (plan: P, server: string) => Promise<Outcome>,
 ): void {
   const main = async (): Promise<void> => {
-    const { plan, server } = readOptions(plans);
+    const [plan, server] = readOptions(plans);
     const environment = readEnvironment();
     console.log(describeEnvironment(environment));
     const { text, targets, figures, details, faults = [] } = await measure(plan, server);
@@ -41,25 +41,21 @@ export function runPart<P extends Plan>(
     for (const fault of faults) console.error(`FAILED: ${fault}`);
     if (faults.length > 0) process.exitCode = 1;
   };
+  runMain(main);
+}
+
+/** Runs the main program of a process and ends the process after it. */
+export function runMain(main: () => Promise<void>, describe = (error: unknown) => error): void {
   main().then(
     () => process.exit(),
     (error: unknown) => {
-      console.error(error);
+      console.error(describe(error));
       process.exit(1);
     },
   );
 }
 
-function readOptions<P extends Plan>({
-  full,
-  quick,
-}: {
-  readonly full: P;
-  readonly quick: P;
-}): {
-  readonly plan: P;
-  readonly server: string;
-} {
+function readOptions<P extends Plan>(plans: Readonly<Record<'full' | 'quick', P>>): [plan: P, server: string] {
   const { values } = parseArgs({
     options: {
       quick: { type: 'boolean', default: false },
@@ -69,8 +65,8 @@ function readOptions<P extends Plan>({
   });
   const server = resolve(values.server);
   if (!existsSync(server)) throw new Error(`Missing ${server}. Run "npm run build" first.`);
-  const plan = values.quick ? quick : full;
-  return { plan: { ...plan, rounds: Number(values.rounds ?? plan.rounds) }, server };
+  const plan = values.quick ? plans.quick : plans.full;
+  return [{ ...plan, rounds: Number(values.rounds ?? plan.rounds) }, server];
 }
 
 /**

@@ -1,4 +1,5 @@
 import { runPart } from './harness';
+import { SNOWFLAKE_PATH } from './http/request';
 import { Sandbox } from './http/sandbox';
 import { type ConnectionReport, measureConnections, measureStart, type StartReport, Subject } from './memory/subject';
 import { measureTags, type TagReport } from './memory/tags';
@@ -6,7 +7,6 @@ import { below, figure, summarize } from './report/figures';
 import { formatTable, spread, whole } from './report/table';
 import { startMariadb, startZookeeper } from './services';
 
-const SNOWFLAKE_PATH = '/api/snowflake/get/bench';
 const FULL = { rounds: 3, tags: [20_000, 100_000], used: 100_000, connections: [2000, 10_000] };
 const QUICK = { rounds: 1, tags: [10_000, 50_000], used: 50_000, connections: [1000, 5000] };
 
@@ -40,28 +40,23 @@ runPart('memory', { full: FULL, quick: QUICK }, async (plan, main) => {
       connections: await measureConnections(subject, sandbox, plan.connections),
     });
   }
-  const rows = rowsOf(rounds).map(({ values, ...row }) => ({ ...row, summary: summarize(values) }));
-  const table = rows.map(({ name, summary, unit, target }) => [
-    ...[name, ...spread(summary)],
+  const rows = rowsOf(rounds);
+  const table = rows.map(([name, values, unit, target]) => [
+    ...[name, ...spread(summarize(values))],
     ...[target === undefined ? '' : `< ${whole(target)}`, unit],
   ]);
   return {
     text: formatTable(['built server', 'median', 'spread', 'wanted', 'unit'], table),
-    figures: rows.map(({ name, summary, unit }) => figure(name, summary.median, unit)),
-    targets: rows.flatMap(({ name, summary, unit, target }) =>
-      target === undefined ? [] : [below(name, summary.median, target, unit)],
+    figures: rows.map(([name, values, unit]) => figure(name, summarize(values).median, unit)),
+    targets: rows.flatMap(([name, values, unit, target]) =>
+      target === undefined ? [] : [below(name, summarize(values).median, target, unit)],
     ),
     details: { measured: rounds },
   };
 });
 
-interface Row {
-  readonly name: string;
-  readonly values: readonly number[];
-  readonly unit: string;
-  /** Upper limit of the median. */
-  readonly target?: number;
-}
+/** The last element is an upper limit of the median. */
+type Row = readonly [name: string, values: readonly number[], unit: string, target?: number];
 
 const BYTES_A_MIB = 2 ** 20;
 const BYTES_A_MB = 1e6;
@@ -73,27 +68,17 @@ function rowsOf(rounds: readonly Round[]): Row[] {
   const count = rounds[0]?.tags[1].used ?? NaN;
   const after = '2 s after the start';
   return [
-    {
-      name: 'idle for 30 s, defaults',
-      values: of((r) => megabytes(r.warm.at(-1)!.restedMiB)),
-      unit: 'MB',
-      target: 110,
-    },
-    { name: `${after}, defaults`, values: warm.map(({ idleMiB }) => megabytes(idleMiB)), unit: 'MB' },
-    { name: `${after}, registry zk_recycle`, values: of((r) => megabytes(r.zookeeper.idleMiB)), unit: 'MB' },
-    { name: `${after}, registry mysql on MariaDB`, values: of((r) => megabytes(r.mysql.idleMiB)), unit: 'MB' },
-    { name: 'known tag', values: of(perKnownTag), unit: 'B', target: 1000 },
-    { name: 'used tag, in addition to known tag', values: of(perUsedTag), unit: 'B', target: 1000 },
-    { name: 'used tag, total', values: of((round) => perKnownTag(round) + perUsedTag(round)), unit: 'B' },
-    {
-      name: `server with ${whole(count)} used tags`,
-      values: of((r) => megabytes(r.tags[1].usedMiB)),
-      unit: 'MB',
-      target: 300,
-    },
-    { name: 'idle connection', values: of(perConnection), unit: 'B', target: 12_000 },
-    { name: 'first start to the first ID', values: of(({ first }) => first.startMs), unit: 'ms' },
-    { name: 'start to the first ID', values: warm.map(({ startMs }) => startMs), unit: 'ms', target: 1000 },
+    ['idle for 30 s, defaults', of((r) => megabytes(r.warm.at(-1)!.restedMiB)), 'MB', 110],
+    [`${after}, defaults`, warm.map(({ idleMiB }) => megabytes(idleMiB)), 'MB'],
+    [`${after}, registry zk_recycle`, of((r) => megabytes(r.zookeeper.idleMiB)), 'MB'],
+    [`${after}, registry mysql on MariaDB`, of((r) => megabytes(r.mysql.idleMiB)), 'MB'],
+    ['known tag', of(perKnownTag), 'B', 1000],
+    ['used tag, in addition to known tag', of(perUsedTag), 'B', 1000],
+    ['used tag, total', of((round) => perKnownTag(round) + perUsedTag(round)), 'B'],
+    [`server with ${whole(count)} used tags`, of((r) => megabytes(r.tags[1].usedMiB)), 'MB', 300],
+    ['idle connection', of(perConnection), 'B', 12_000],
+    ['first start to the first ID', of(({ first }) => first.startMs), 'ms'],
+    ['start to the first ID', warm.map(({ startMs }) => startMs), 'ms', 1000],
   ];
 }
 

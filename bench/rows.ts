@@ -1,5 +1,6 @@
 import { inTurn } from './harness';
 import type { LoadGenerator } from './http/load-generator';
+import { requestIds } from './http/request';
 import type { ServerProcess } from './http/server-process';
 import { type Figure, figure, ratios, summarize, summarizeKnown, type Summary } from './report/figures';
 import { decimals, formatTable, spread, whole } from './report/table';
@@ -8,6 +9,9 @@ import { decimals, formatTable, spread, whole } from './report/table';
 export interface Issued {
   readonly ids: number;
   readonly seconds: number;
+  /** Latencies of this load, if measured. */
+  readonly p50Ms?: number | undefined;
+  readonly p99Ms?: number | undefined;
 }
 
 /** A way to get IDs from a server. */
@@ -16,32 +20,38 @@ export interface Row {
   /** Name of the row to which the ratios refer. */
   readonly beside?: string;
   /** Undefined if its CPU time is not measured. */
-  readonly server?: ServerProcess;
+  readonly server?: Pick<ServerProcess, 'cpuSeconds'>;
   run(seconds: number): Promise<Issued>;
 }
 
+type RowPart = Pick<Row, 'server' | 'run'>;
+
 /** IDs of a closed loop over HTTP, one per request. */
-export function overHttp(generator: LoadGenerator, url: string, connections: number): Row['run'] {
-  return async (seconds) => {
-    const load = await generator.run(url, Math.ceil(seconds), connections);
-    if (load.failures > 0) throw new Error(`${url}: ${load.failures} requests failed`);
-    return { ids: load.requests, seconds: load.seconds };
+export function overHttp(generator: LoadGenerator, server: ServerProcess, path: string, connections: number): RowPart {
+  const run: Row['run'] = async (seconds) => {
+    await requestIds(server.port, path, 1);
+    const load = await generator.run(`http://127.0.0.1:${server.port}${path}`, Math.ceil(seconds), connections);
+    if (load.failures > 0) throw new Error(`${path}: ${load.failures} requests failed`);
+    return { ...load, ids: load.requests };
   };
+  return { server, run };
 }
 
 interface Rates {
   readonly rate: number;
   /** IDs per second of CPU time of the server, which depends less on other work on the machine; NaN if unknown. */
   readonly perCpu: number;
+  /** NaN if not measured. */
+  readonly p50Ms: number;
+  readonly p99Ms: number;
 }
 
-export interface MeasuredRow {
+export interface MeasuredRow extends Readonly<Record<'perCpu' | 'p50Ms' | 'p99Ms', Summary | undefined>> {
   readonly name: string;
   readonly beside: string | undefined;
   readonly rounds: readonly Rates[];
   /** IDs per second. */
   readonly rate: Summary;
-  readonly perCpu: Summary | undefined;
   /** Ratios to the other row in the same round. */
   readonly ratio: Summary | undefined;
   readonly cpuRatio: Summary | undefined;
@@ -64,6 +74,8 @@ export async function measureRows(
       ...{ name, beside, rounds: measured.get(row) ?? [] },
       rate: summarize(valuesOf(row, 'rate')),
       perCpu: summarizeKnown(valuesOf(row, 'perCpu')),
+      p50Ms: summarizeKnown(valuesOf(row, 'p50Ms')),
+      p99Ms: summarizeKnown(valuesOf(row, 'p99Ms')),
       ratio: ratioOf('rate'),
       cpuRatio: ratioOf('perCpu'),
     };
@@ -72,24 +84,24 @@ export async function measureRows(
 
 async function measureRow(row: Row, seconds: number): Promise<Rates> {
   const before = row.server?.cpuSeconds() ?? NaN;
-  const issued = await row.run(seconds);
+  const { ids, seconds: taken, p50Ms = NaN, p99Ms = NaN } = await row.run(seconds);
   const cpuSeconds = (row.server?.cpuSeconds() ?? NaN) - before;
-  return { rate: issued.ids / issued.seconds, perCpu: issued.ids / cpuSeconds };
+  return { rate: ids / taken, perCpu: ids / cpuSeconds, p50Ms, p99Ms };
 }
 
 export function describeRows(rows: readonly MeasuredRow[]): string {
-  const table = rows.map(({ name, beside = '', rate, perCpu, ratio }) => [
-    name,
-    ...spread(rate),
-    whole(perCpu?.median),
-    ratio === undefined ? '' : `${decimals(ratio.median, 3)} of ${beside}`,
+  const header = ['', 'IDs/s', 'min..max', 'per CPU s', 'p50 ms', 'p99 ms', 'IDs/s, ratio', 'per CPU s, ratio', 'to'];
+  const table = rows.map(({ name, beside = '', rate, perCpu, p50Ms, p99Ms, ratio, cpuRatio }) => [
+    ...[name, ...spread(rate), whole(perCpu?.median), decimals(p50Ms?.median, 2), decimals(p99Ms?.median, 2)],
+    ...[decimals(ratio?.median, 3), decimals(cpuRatio?.median, 3), beside],
   ]);
-  return formatTable(['', 'IDs/s', 'min..max', 'per CPU s', 'ratio, median of the rounds'], table);
+  return formatTable(header, table);
 }
 
 export function rowFigures(rows: readonly MeasuredRow[]): Figure[] {
-  return rows.flatMap(({ name, beside = '', rate, ratio }) => [
+  return rows.flatMap(({ name, beside = '', rate, ratio, cpuRatio }) => [
     figure(name, rate.median, 'IDs/s'),
     ...(ratio === undefined ? [] : [figure(`${name}, of ${beside}`, ratio.median, 'ratio')]),
+    ...(cpuRatio === undefined ? [] : [figure(`${name}, of ${beside} per CPU s`, cpuRatio.median, 'ratio')]),
   ]);
 }

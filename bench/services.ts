@@ -28,12 +28,6 @@ function run(command: readonly string[]): string {
   throw new Error(`${command.join(' ')} failed; "npm run test:setup" installs it.\n${error?.message ?? stderr}`);
 }
 
-/** Whether MariaDB, Java and ZooKeeper are installed. */
-export function hasProductionServices(): boolean {
-  const programs = ['mariadbd', 'java'].map((name) => spawnSync('which', [name], { env }).status === 0);
-  return programs.every(Boolean) && existsSync(JARS[0]!);
-}
-
 /** @returns the URL of an empty database */
 export const startMariadb: StartService = async (sandbox) => {
   const [folder, port] = [sandbox.folder(), await freePort()];
@@ -59,11 +53,8 @@ export const startPostgres: StartService = async (sandbox) => {
   const data = join(folder, 'data');
   run([...account, 'initdb', '-D', data, '-U', 'postgres', '-A', 'trust', '-E', 'UTF8', '--locale=C']);
   const options = ['-c', 'unix_socket_directories=', '-c', 'max_connections=300'];
-  sandbox.spawn(
-    [...account, 'postgres', '-D', data, '-p', String(port), ...options],
-    { stdio: 'ignore', env },
-    'SIGQUIT',
-  );
+  const command = [...account, 'postgres', '-D', data, '-p', String(port), ...options];
+  sandbox.spawn(command, { stdio: 'ignore', env }, 'SIGQUIT');
   await untilReady('postgres', async () => {
     const client = new Client({ host: '127.0.0.1', port, user: 'postgres', database: 'postgres' });
     await client.connect();
@@ -86,6 +77,29 @@ export const startZookeeper: StartService = async (sandbox) => {
   await untilReady('ZooKeeper', () => reach(port));
   return `127.0.0.1:${port}/leaf`;
 };
+
+/** What the servers under test store their segments and worker IDs in. */
+export interface SetUp {
+  readonly name: string;
+  /** Whether it is the one that the targets are for. */
+  readonly production: boolean;
+  readonly env: NodeJS.ProcessEnv;
+}
+
+/** MariaDB and ZooKeeper; the defaults of the server if they are not installed. */
+export async function startSetUp(sandbox: Sandbox): Promise<SetUp> {
+  const isInstalled = (program: string): boolean => spawnSync('which', [program], { env }).status === 0;
+  if (!['mariadbd', 'java'].every(isInstalled) || !existsSync(JARS[0]!)) {
+    console.error('MariaDB, Java or ZooKeeper is missing; "npm run test:setup" installs them.');
+    return { name: 'SQLite and registry local, to which the targets do not apply', production: false, env: {} };
+  }
+  const [database, zookeeper] = await Promise.all([startMariadb(sandbox), startZookeeper(sandbox)]);
+  // The package is compiled for one version of Node.js, and --node runs another.
+  const registry = spawnSync(process.execPath, ['-e', 'require("zookeeper")']).status === 0 ? 'zk_recycle' : 'database';
+  const of = registry === 'database' ? {} : { LEAF_ZOOKEEPER: zookeeper };
+  const settings = { LEAF_DATABASE_URL: database, LEAF_SNOWFLAKE_REGISTRY: registry, ...of };
+  return { name: `MariaDB and registry ${registry}`, production: true, env: settings };
+}
 
 /** Connects once; rejects if nothing listens. */
 export function reach(port: number): Promise<void> {

@@ -2,13 +2,13 @@ import { spawnSync } from 'node:child_process';
 import { join } from 'node:path';
 import { inTurn, runPart } from './harness';
 import { cpuSecondsOfEnded } from './http/processor-time';
+import { SNOWFLAKE_PATH } from './http/request';
 import { Sandbox } from './http/sandbox';
 import { ServerProcess } from './http/server-process';
 import { below, figure, summarize } from './report/figures';
 import { formatTable, spread } from './report/table';
 
 const TARGET_MS = 350;
-const ID_PATH = '/api/snowflake/get/bench';
 
 interface Start {
   /** Time until the first ID, in milliseconds; of `node -e 0` until its end. */
@@ -19,13 +19,10 @@ interface Start {
 
 runPart('start', { full: { rounds: 20 }, quick: { rounds: 5 } }, async ({ rounds }, main) => {
   const sandbox = new Sandbox();
-  const data = sandbox.folder();
+  const [data, nest] = [sandbox.folder(), join(__dirname, 'start/nest-server.js')];
   const contenders: readonly { readonly name: string; readonly measure: () => Promise<Start> }[] = [
     { name: 'node -e 0', measure: () => Promise.resolve(startNode()) },
-    {
-      name: 'Nest on Fastify, one route',
-      measure: () => startServer(sandbox, join(__dirname, 'start/nest-server.js'), {}),
-    },
+    { name: 'Nest on Fastify, one route', measure: () => startServer(sandbox, nest, {}) },
     { name: 'Leaf on SQLite', measure: () => startServer(sandbox, main, { LEAF_DATA_DIR: data }) },
   ];
   // The first start creates the database and fills the compile cache.
@@ -54,7 +51,11 @@ function startNode(): Start {
 }
 
 async function startServer(sandbox: Sandbox, main: string, env: NodeJS.ProcessEnv): Promise<Start> {
-  const server = await ServerProcess.start(sandbox, { command: [process.execPath, main], readyPath: ID_PATH, env });
+  const server = await ServerProcess.start(sandbox, {
+    command: [process.execPath, main],
+    readyPath: SNOWFLAKE_PATH,
+    env,
+  });
   const cpuMs = (server.cpuSeconds() ?? NaN) * 1000;
   await server.stop();
   return { ms: server.startMs, cpuMs };

@@ -1,10 +1,10 @@
 import { LeafClient } from '@leaf-ids/client';
 import { runPart } from './harness';
 import { shareCores } from './http/cores';
-import { chooseGenerator, type LoadGenerator } from './http/load-generator';
-import { Sandbox } from './http/sandbox';
-import { ServerProcess } from './http/server-process';
-import { runIncr, startRedis } from './redis';
+import type { LoadGenerator } from './http/load-generator';
+import { openRig } from './http/route';
+import { leafServer, ServerProcess } from './http/server-process';
+import { overRedis, startRedis } from './redis';
 import { atLeast } from './report/figures';
 import { describeRows, type Issued, measureRows, overHttp, type Row, rowFigures } from './rows';
 import { startMariadb, startPostgres } from './services';
@@ -13,7 +13,6 @@ import { startMariadb, startPostgres } from './services';
 const CONNECTIONS = 256;
 const CALLERS = 4000;
 const PIPELINE = 32;
-const REDIS_REQUESTS = 20_000;
 const REDIS_SINGLE = `redis INCR, ${CONNECTIONS} connections`;
 const REDIS_PIPELINE = `redis INCR, ${PIPELINE} in a pipeline`;
 const ADMIN_TOKEN = 'admin-token-of-the-benchmark';
@@ -29,33 +28,22 @@ interface StrictRow extends Row {
 }
 
 runPart('strict', { full: { rounds: 5, seconds: 4 }, quick: { rounds: 3, seconds: 1 } }, async (plan, main) => {
-  const sandbox = new Sandbox();
-  const cores = shareCores();
-  const generator = chooseGenerator(sandbox, cores);
+  const rig = openRig(shareCores());
+  const { sandbox, cores, generator } = rig;
   const redis = await startRedis(sandbox, cores);
-  const incr =
-    (port: number, pipeline: number) =>
-    (seconds: number): Promise<Issued> => {
-      const requests = pipeline * REDIS_REQUESTS * seconds;
-      return runIncr({ sandbox, cores }, { port, tag: 'order', connections: CONNECTIONS, pipeline, requests });
-    };
   const rows: StrictRow[] = [];
   if (redis !== undefined) {
-    rows.push({ name: REDIS_SINGLE, run: incr(redis.port, 1) });
-    rows.push({ name: REDIS_PIPELINE, run: incr(redis.port, PIPELINE) });
+    const load = { port: redis.port, tag: 'order', connections: CONNECTIONS };
+    rows.push({ name: REDIS_SINGLE, run: overRedis(rig, load) });
+    rows.push({ name: REDIS_PIPELINE, run: overRedis(rig, { ...load, pipeline: PIPELINE }) });
   }
   for (const [name, start] of Object.entries(DATABASES)) {
-    const server = await ServerProcess.start(sandbox, {
-      command: [process.execPath, main],
-      readyPath: '/health/ready',
-      env: {
-        LEAF_DATABASE_URL: await start(sandbox),
-        LEAF_SNOWFLAKE_ENABLED: 'false',
-        LEAF_ADMIN_TOKEN: ADMIN_TOKEN,
-        // Prevents overload refusals caused by other work on the machine.
-        ...{ LEAF_MAX_LAG_MS: '60000', LEAF_SEGMENT_WAIT_MS: '10000' },
-      },
+    const options = leafServer(cores, main, {
+      ...{ LEAF_DATABASE_URL: await start(sandbox), LEAF_SNOWFLAKE_ENABLED: 'false', LEAF_ADMIN_TOKEN: ADMIN_TOKEN },
+      // Prevents overload refusals caused by other work on the machine.
+      ...{ LEAF_MAX_LAG_MS: '60000', LEAF_SEGMENT_WAIT_MS: '10000' },
     });
+    const server = await ServerProcess.start(sandbox, options);
     for (const tag of TAGS) await createTag(server, tag);
     rows.push(...leafRows(name, server, generator, redis !== undefined));
   }
@@ -79,23 +67,17 @@ async function createTag({ port }: ServerProcess, tag: object): Promise<void> {
 }
 
 function leafRows(database: string, server: ServerProcess, generator: LoadGenerator, hasRedis: boolean): StrictRow[] {
-  const { port } = server;
-  const client = new LeafClient({ servers: [`http://127.0.0.1:${port}`], maxWaiting: 2 * CALLERS });
-  const http = (tag: string): Row['run'] =>
-    overHttp(generator, `http://127.0.0.1:${port}/api/segment/get/${tag}`, CONNECTIONS);
+  const client = new LeafClient({ servers: [`http://127.0.0.1:${server.port}`], maxWaiting: 2 * CALLERS });
+  const http = (tag: string): Pick<Row, 'run'> => overHttp(generator, server, `/api/segment/get/${tag}`, CONNECTIONS);
   const ordinary = { http: `${database}: HTTP, ordinary`, client: `${database}: LeafClient, ordinary` };
+  const beside = hasRedis ? { http: REDIS_SINGLE, client: REDIS_PIPELINE } : ordinary;
   const rows: StrictRow[] = [
-    { name: ordinary.http, run: http('ordinary') },
-    {
-      name: `${database}: HTTP, strict`,
-      beside: hasRedis ? REDIS_SINGLE : ordinary.http,
-      wanted: 20_000,
-      run: http('strict'),
-    },
+    { name: ordinary.http, ...http('ordinary') },
+    { name: `${database}: HTTP, strict`, beside: beside.http, wanted: 20_000, ...http('strict') },
     { name: ordinary.client, run: (seconds) => callClient(client, 'ordinary', seconds) },
     {
       name: `${database}: LeafClient, strict, ${CALLERS} callers`,
-      beside: hasRedis ? REDIS_PIPELINE : ordinary.client,
+      beside: beside.client,
       wanted: 300_000,
       run: (seconds) => callClient(client, 'strict', seconds),
     },

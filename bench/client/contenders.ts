@@ -1,19 +1,11 @@
 import { LeafClient, type LeafClientOptions } from '@leaf-ids/client';
-import type { Contender } from '../core/contender';
+import { type Contender, type Fill, wait } from '../core/contender';
 
 /** The tag that exists on every new server. */
 const TAG = 'leaf-segment-test';
 const BATCH = 1000;
 /** Of the server, for worker windows. */
 export const WORKER_TOKEN = 'worker-token-of-the-benchmark';
-
-type Fill = Contender['fill'];
-
-/** Waits if no ID is buffered, as an application does. */
-async function wait(ids: unknown[], index: number, next: Promise<unknown>): Promise<number> {
-  ids[index] = await next;
-  return index + 1;
-}
 
 function fillByTryNext(client: LeafClient): Fill {
   return (ids, from, to) => {
@@ -53,15 +45,11 @@ function fillByBatches(client: LeafClient): Fill {
 }
 
 function fillBySnowflakes(client: LeafClient): Fill {
+  const next = (): Promise<unknown> => client.snowflakeStrings(1).then(([first]) => first);
   return (ids, from, to) => {
     for (let i = from; i < to; i++) {
       const id = client.trySnowflakeString();
-      if (id === undefined)
-        return wait(
-          ids,
-          i,
-          client.snowflakeStrings(1).then(([first]) => first),
-        );
+      if (id === undefined) return wait(ids, i, next());
       ids[i] = id;
     }
     return to;

@@ -23,6 +23,19 @@ export interface Contender {
   readonly key?: (id: unknown) => bigint | string;
 }
 
+export type Fill = Contender['fill'];
+
+/** A contender whose loop is a function of its own. */
+export function contender(group: Contender['group'], name: string, product: string, fill: Fill): Contender {
+  return { name, group, product, fill };
+}
+
+/** Waits if no ID is buffered, as every caller does. */
+export async function wait(ids: unknown[], index: number, next: Promise<unknown>): Promise<number> {
+  ids[index] = await next;
+  return index + 1;
+}
+
 /** Large enough to make the iteration of the event loop negligible; a server generates far fewer IDs per iteration. */
 const CHUNK = 10_000;
 /** More than one segment, so that the sample includes a switch. */
@@ -105,16 +118,8 @@ export function describeContenders(results: readonly ContenderResult[]): string 
   const rows = results.map((result) => {
     const { contender, rate, ratio } = result;
     const ofFormat = contender.group === 'leaf-snowflake' ? percent(rate.median / FORMAT_LIMIT) : '';
-    const ns = decimals(1e9 / rate.median, 1);
-    return [
-      contender.name,
-      contender.product,
-      ...spread(rate),
-      ns,
-      decimals(ratio.median, 3),
-      ofFormat,
-      verdict(result),
-    ];
+    const figures = [decimals(1e9 / rate.median, 1), decimals(ratio.median, 3), ofFormat];
+    return [contender.name, contender.product, ...spread(rate), ...figures, verdict(result)];
   });
   const limit = `of format: share of ${whole(FORMAT_LIMIT)} IDs/s, the limit per worker with 12 sequence bits.`;
   return `One thread. Sample: ${whole(SAMPLE_SIZE)} IDs.\n${formatTable(header, rows)}\n${limit}`;
@@ -122,10 +127,8 @@ export function describeContenders(results: readonly ContenderResult[]): string 
 
 /** Duplicates of Leaf, which make the command fail. */
 export function contenderFaults(results: readonly ContenderResult[]): string[] {
-  const ours = results.filter(({ contender }) => contender.group.startsWith('leaf'));
-  return ours
-    .filter(({ duplicates }) => duplicates > 0)
-    .map((result) => `${result.contender.name}: ${verdict(result)}`);
+  const ours = results.filter(({ contender, duplicates }) => contender.group.startsWith('leaf') && duplicates > 0);
+  return ours.map((result) => `${result.contender.name}: ${verdict(result)}`);
 }
 
 export function contenderFigures(results: readonly ContenderResult[]): Figure[] {

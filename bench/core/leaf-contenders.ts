@@ -6,7 +6,7 @@ import {
   systemRandom,
   type IssueWindow,
 } from '@leaf-ids/core/internal';
-import { type Contender, read } from './contender';
+import { type Contender, contender, read, wait } from './contender';
 import { MemorySegmentStore } from './memory-segment-store';
 
 const TAG = 'order';
@@ -14,6 +14,8 @@ const TAG = 'order';
 const TAGS_IN_TURN = ['order', 'invoice', 'payment', 'shipment'];
 const SEGMENT_STEP = 1_000_000;
 const BATCH = 1000;
+const SNOWFLAKE = 'leaf-snowflake';
+const SEGMENT = 'leaf-segment';
 
 /** A healthy lease. */
 function openWindow(workerId: number): IssueWindow & { tenure: object } {
@@ -43,29 +45,22 @@ function segmentGenerator(tags: readonly string[] = [TAG]): SegmentIdGenerator {
 
 function snowflakes(): Contender[] {
   const [bigints, texts, batches] = [snowflakeGenerator(1), snowflakeGenerator(2), snowflakeGenerator(3)];
-  const group = 'leaf-snowflake';
   return [
+    contender(SNOWFLAKE, 'Leaf snowflake next()', 'bigint', (ids, from, to) => {
+      for (let i = from; i < to; i++) ids[i] = bigints.next();
+      return to;
+    }),
+    contender(SNOWFLAKE, 'Leaf snowflake nextString()', 'string, read', (ids, from, to) => {
+      for (let i = from; i < to; i++) ids[i] = read(texts.nextString());
+      return to;
+    }),
     {
-      ...{ name: 'Leaf snowflake next()', group, product: 'bigint' },
-      fill(ids, from, to) {
-        for (let i = from; i < to; i++) ids[i] = bigints.next();
-        return to;
-      },
-    },
-    {
-      ...{ name: 'Leaf snowflake nextString()', group, product: 'string, read' },
-      fill(ids, from, to) {
-        for (let i = from; i < to; i++) ids[i] = read(texts.nextString());
-        return to;
-      },
-    },
-    {
-      ...{ name: `Leaf snowflake take(${BATCH})`, group, product: 'bigint', chunk: BATCH },
-      async fill(ids, from, to) {
+      ...contender(SNOWFLAKE, `Leaf snowflake take(${BATCH})`, 'bigint', async (ids, from, to) => {
         const batch = await batches.take(to - from);
         for (let i = 0; i < batch.length; i++) ids[from + i] = batch[i];
         return from + batch.length;
-      },
+      }),
+      chunk: BATCH,
     },
   ];
 }
@@ -73,31 +68,23 @@ function snowflakes(): Contender[] {
 /** Synchronous calls of one tag. */
 function segmentOfOneTag(): Contender[] {
   const [bigints, numbers] = [segmentGenerator(), segmentGenerator()];
-  const group = 'leaf-segment';
   return [
-    {
-      ...{ name: `Leaf segment tryNext('${TAG}')`, group, product: 'bigint' },
-      fill(ids, from, to) {
-        for (let i = from; i < to; i++) {
-          const id = bigints.tryNext(TAG);
-          if (id === undefined) return waitForOne(bigints, ids, i);
-          ids[i] = id;
-        }
-        return to;
-      },
-    },
-    {
-      ...{ name: `Leaf segment tryNextNumber('${TAG}')`, group, product: 'number' },
-      key: (id) => BigInt(id as number),
-      fill(ids, from, to) {
-        for (let i = from; i < to; i++) {
-          const id = numbers.tryNextNumber(TAG);
-          if (id === undefined) return waitForOne(numbers, ids, i, TAG, Number);
-          ids[i] = id;
-        }
-        return to;
-      },
-    },
+    contender(SEGMENT, `Leaf segment tryNext('${TAG}')`, 'bigint', (ids, from, to) => {
+      for (let i = from; i < to; i++) {
+        const id = bigints.tryNext(TAG);
+        if (id === undefined) return wait(ids, i, bigints.next(TAG));
+        ids[i] = id;
+      }
+      return to;
+    }),
+    contender(SEGMENT, `Leaf segment tryNextNumber('${TAG}')`, 'number', (ids, from, to) => {
+      for (let i = from; i < to; i++) {
+        const id = numbers.tryNextNumber(TAG);
+        if (id === undefined) return wait(ids, i, numbers.next(TAG).then(Number));
+        ids[i] = id;
+      }
+      return to;
+    }),
   ];
 }
 
@@ -105,34 +92,26 @@ function segmentOfOneTag(): Contender[] {
 function segmentOfTags(): Contender[] {
   const [bigints, numbers] = [segmentGenerator(TAGS_IN_TURN), segmentGenerator(TAGS_IN_TURN)];
   const last = TAGS_IN_TURN.length - 1;
-  const group = 'leaf-segment';
   const name = `Leaf segment, ${TAGS_IN_TURN.length} tags in turn`;
   return [
-    {
-      ...{ name: `${name}, tryNext`, group, product: 'bigint' },
-      fill(ids, from, to) {
-        for (let i = from; i < to; i++) {
-          const tag = TAGS_IN_TURN[i & last]!;
-          const id = bigints.tryNext(tag);
-          if (id === undefined) return waitForOne(bigints, ids, i, tag);
-          ids[i] = id;
-        }
-        return to;
-      },
-    },
-    {
-      ...{ name: `${name}, tryNextNumber`, group, product: 'number' },
-      key: (id) => BigInt(id as number),
-      fill(ids, from, to) {
-        for (let i = from; i < to; i++) {
-          const tag = TAGS_IN_TURN[i & last]!;
-          const id = numbers.tryNextNumber(tag);
-          if (id === undefined) return waitForOne(numbers, ids, i, tag, Number);
-          ids[i] = id;
-        }
-        return to;
-      },
-    },
+    contender(SEGMENT, `${name}, tryNext`, 'bigint', (ids, from, to) => {
+      for (let i = from; i < to; i++) {
+        const tag = TAGS_IN_TURN[i & last]!;
+        const id = bigints.tryNext(tag);
+        if (id === undefined) return wait(ids, i, bigints.next(tag));
+        ids[i] = id;
+      }
+      return to;
+    }),
+    contender(SEGMENT, `${name}, tryNextNumber`, 'number', (ids, from, to) => {
+      for (let i = from; i < to; i++) {
+        const tag = TAGS_IN_TURN[i & last]!;
+        const id = numbers.tryNextNumber(tag);
+        if (id === undefined) return wait(ids, i, numbers.next(tag).then(Number));
+        ids[i] = id;
+      }
+      return to;
+    }),
   ];
 }
 
@@ -140,52 +119,32 @@ function segmentOfTags(): Contender[] {
 function segmentOthers(): Contender[] {
   const [texts, awaited] = [segmentGenerator(), segmentGenerator()];
   const [ranges, batches] = [segmentGenerator(), segmentGenerator()];
-  const group = 'leaf-segment';
   const size = 10;
   return [
+    contender(SEGMENT, `Leaf segment String(tryNext('${TAG}'))`, 'string, read', async (ids, from, to) => {
+      for (let i = from; i < to; i++) ids[i] = read(String(texts.tryNext(TAG) ?? (await texts.next(TAG))));
+      return to;
+    }),
+    contender(SEGMENT, `Leaf segment await next('${TAG}')`, 'bigint', async (ids, from, to) => {
+      for (let i = from; i < to; i++) ids[i] = await awaited.next(TAG);
+      return to;
+    }),
     {
-      ...{ name: `Leaf segment String(tryNext('${TAG}'))`, group, product: 'string, read' },
-      async fill(ids, from, to) {
-        for (let i = from; i < to; i++) ids[i] = read(String(texts.tryNext(TAG) ?? (await texts.next(TAG))));
-        return to;
-      },
-    },
-    {
-      ...{ name: `Leaf segment await next('${TAG}')`, group, product: 'bigint' },
-      async fill(ids, from, to) {
-        for (let i = from; i < to; i++) ids[i] = await awaited.next(TAG);
-        return to;
-      },
-    },
-    {
-      ...{ name: `Leaf segment tryRanges('${TAG}', ${size})`, group, product: `range of ${size}` },
-      key: (taken) => (taken as readonly IdRange[])[0]!.from,
-      async fill(ids, from, to) {
+      ...contender(SEGMENT, `Leaf segment tryRanges('${TAG}', ${size})`, `range of ${size}`, async (ids, from, to) => {
         for (let i = from; i < to; i++) ids[i] = ranges.tryRanges(TAG, size) ?? (await ranges.takeRanges(TAG, size));
         return to;
-      },
+      }),
+      key: (taken) => (taken as readonly IdRange[])[0]!.from,
     },
     {
-      ...{ name: `Leaf segment takeRanges('${TAG}', ${BATCH}), each ID`, group, product: 'bigint', chunk: BATCH },
-      async fill(ids, from, to) {
+      ...contender(SEGMENT, `Leaf segment takeRanges('${TAG}', ${BATCH}), each ID`, 'bigint', async (ids, from, to) => {
         const batch = idsOf(await batches.takeRanges(TAG, to - from));
         for (let i = 0; i < batch.length; i++) ids[from + i] = batch[i];
         return from + batch.length;
-      },
+      }),
+      chunk: BATCH,
     },
   ];
-}
-
-/** For the first ID of a tag and for IDs that are not buffered, as every caller does. */
-async function waitForOne(
-  generator: SegmentIdGenerator,
-  ids: unknown[],
-  index: number,
-  tag = TAG,
-  convert: (id: bigint) => unknown = (id) => id,
-): Promise<number> {
-  ids[index] = convert(await generator.next(tag));
-  return index + 1;
 }
 
 export function leafContenders(): Contender[] {

@@ -31,19 +31,8 @@ export class MemorySegmentStore extends SegmentStore {
     return { from, to: this.maxId - 1n, step: this.step };
   }
 
-  giveBack(): Promise<boolean> {
-    return Promise.resolve(false);
-  }
-
-  raise(): Promise<void> {
-    return Promise.resolve();
-  }
-
-  beginPeriod(): Promise<void> {
-    return Promise.resolve();
-  }
-
-  recordDeleted(): Promise<void> {
-    return Promise.resolve();
-  }
+  giveBack = (): Promise<boolean> => Promise.resolve(false);
+  raise = (): Promise<void> => Promise.resolve();
+  beginPeriod = (): Promise<void> => Promise.resolve();
+  recordDeleted = (): Promise<void> => Promise.resolve();
 }

@@ -3,20 +3,15 @@ import { DEFAULT_EPOCH } from '@leaf-ids/core';
 import FlakeId from 'flake-idgen';
 import { nanoid } from 'nanoid';
 import { Snowflake as NodejsSnowflake } from 'nodejs-snowflake';
-import { type Contender, read } from './contender';
+import { type Contender, contender, read } from './contender';
 
 /** The minimum cost of an ID: incrementing a number and creating a bigint. */
 export function counter(): Contender {
   let count = 0;
-  return {
-    name: 'counter++ as bigint',
-    group: 'baseline',
-    product: 'bigint',
-    fill(ids, from, to) {
-      for (let i = from; i < to; i++) ids[i] = BigInt(count++);
-      return to;
-    },
-  };
+  return contender('baseline', 'counter++ as bigint', 'bigint', (ids, from, to) => {
+    for (let i = from; i < to; i++) ids[i] = BigInt(count++);
+    return to;
+  });
 }
 
 class NamedCounter {
@@ -32,39 +27,24 @@ class NamedCounter {
 /** The minimum cost of a number: a call with a name that increments a number. */
 export function namedCounter(): Contender {
   const counters = new NamedCounter('order');
-  return {
-    name: "counter.tryNext('order') as number",
-    group: 'baseline',
-    product: 'number',
-    key: (id) => BigInt(id as number),
-    fill(ids, from, to) {
-      for (let i = from; i < to; i++) ids[i] = counters.tryNext('order');
-      return to;
-    },
-  };
+  return contender('baseline', "counter.tryNext('order') as number", 'number', (ids, from, to) => {
+    for (let i = from; i < to; i++) ids[i] = counters.tryNext('order');
+    return to;
+  });
 }
 
 function sapphire(): Contender {
   const generator = new SapphireSnowflake(DEFAULT_EPOCH);
-  return {
-    name: '@sapphire/snowflake',
-    group: 'peer',
-    product: 'bigint',
-    fill(ids, from, to) {
-      for (let i = from; i < to; i++) ids[i] = generator.generate();
-      return to;
-    },
-  };
+  return contender('peer', '@sapphire/snowflake', 'bigint', (ids, from, to) => {
+    for (let i = from; i < to; i++) ids[i] = generator.generate();
+    return to;
+  });
 }
 
 function flakeIdgen(): Contender {
   const generator = new FlakeId({ id: 1, epoch: DEFAULT_EPOCH });
   return {
-    name: 'flake-idgen',
-    group: 'peer',
-    product: '8-byte Buffer',
-    key: (id) => (id as Buffer).readBigUInt64BE(),
-    fill(ids, from, to) {
+    ...contender('peer', 'flake-idgen', '8-byte Buffer', (ids, from, to) => {
       for (let i = from; i < to;) {
         try {
           for (; i < to; i++) ids[i] = generator.next();
@@ -74,33 +54,24 @@ function flakeIdgen(): Contender {
         }
       }
       return to;
-    },
+    }),
+    key: (id) => (id as Buffer).readBigUInt64BE(),
   };
 }
 
 function nodejsSnowflake(): Contender {
   const generator = new NodejsSnowflake({ custom_epoch: DEFAULT_EPOCH, instance_id: 1 });
-  return {
-    name: 'nodejs-snowflake',
-    group: 'peer',
-    product: 'bigint',
-    fill(ids, from, to) {
-      for (let i = from; i < to; i++) ids[i] = generator.getUniqueID();
-      return to;
-    },
-  };
+  return contender('peer', 'nodejs-snowflake', 'bigint', (ids, from, to) => {
+    for (let i = from; i < to; i++) ids[i] = generator.getUniqueID();
+    return to;
+  });
 }
 
 function nanoids(): Contender {
-  return {
-    name: 'nanoid',
-    group: 'peer',
-    product: 'string, read',
-    fill(ids, from, to) {
-      for (let i = from; i < to; i++) ids[i] = read(nanoid());
-      return to;
-    },
-  };
+  return contender('peer', 'nanoid', 'string, read', (ids, from, to) => {
+    for (let i = from; i < to; i++) ids[i] = read(nanoid());
+    return to;
+  });
 }
 
 export const PEER_PACKAGES = ['@sapphire/snowflake', 'flake-idgen', 'nodejs-snowflake', 'nanoid'];

@@ -22,16 +22,12 @@ export interface FixedRateLoad {
   readonly baseline: LoadResult;
 }
 
-export interface FixedRateReport {
+export interface FixedRateReport extends Readonly<Record<'p50Ms' | 'p99Ms' | 'p999Ms' | 'baselineP99Ms', Summary>> {
   readonly name: string;
   readonly perSecond: number;
   readonly share: number;
-  readonly p50Ms: Summary;
-  readonly p99Ms: Summary;
-  readonly baselineP99Ms: Summary;
   /** Ratio of the p99 to that of the baseline in the same round. */
   readonly p99Ratio: Summary;
-  readonly p999Ms: Summary;
   readonly maxMs: number;
   /** How late the generator sent requests, the p99: its own error, which is part of each latency. */
   readonly latenessMs: number;
@@ -70,20 +66,18 @@ export function summarizeFixedRates(rounds: readonly (readonly FixedRateLoad[])[
   return (rounds[0] ?? []).map(({ name }, index) => {
     const loads = rounds.map((round) => round[index]!);
     const results = loads.map(({ result }) => result);
-    const p99s = results.map(({ p99Ms }) => p99Ms);
+    const of = (key: keyof LoadResult): number[] => results.map((result) => result[key]);
     const baselineP99s = loads.map(({ baseline }) => baseline.p99Ms);
     return {
       name,
       perSecond: summarize(loads.map(({ perSecond }) => perSecond)).median,
       share: summarize(loads.map(({ share }) => share)).median,
-      p50Ms: summarize(results.map(({ p50Ms }) => p50Ms)),
-      p99Ms: summarize(p99s),
+      ...{ p50Ms: summarize(of('p50Ms')), p99Ms: summarize(of('p99Ms')), p999Ms: summarize(of('p999Ms')) },
       baselineP99Ms: summarize(baselineP99s),
-      p99Ratio: summarize(ratios(p99s, baselineP99s)),
-      p999Ms: summarize(results.map(({ p999Ms }) => p999Ms)),
-      maxMs: Math.max(...results.map(({ maxMs }) => maxMs)),
-      latenessMs: summarize(results.map(({ latenessP99Ms }) => latenessP99Ms)).median,
-      failures: results.reduce((sum, { failed }) => sum + failed, 0),
+      p99Ratio: summarize(ratios(of('p99Ms'), baselineP99s)),
+      maxMs: Math.max(...of('maxMs')),
+      latenessMs: summarize(of('latenessP99Ms')).median,
+      failures: of('failed').reduce((sum, failed) => sum + failed, 0),
     };
   });
 }

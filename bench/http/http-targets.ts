@@ -53,9 +53,8 @@ function processTargets(processes: readonly ProcessReport[]): Target[] {
 export function httpFaults({ routes, fixedRates }: HttpOutcome): string[] {
   const loads = routes.map(({ name, loads }) => ({ name, failures: loads.reduce((sum, l) => sum + l.failures, 0) }));
   const steady = fixedRates.map(({ name, failures }) => ({ name: `${name}, at a fixed rate`, failures }));
-  return [...loads, ...steady]
-    .filter(({ failures }) => failures > 0)
-    .map(({ name, failures }) => `${name}: ${failures} requests failed`);
+  const failed = [...loads, ...steady].filter(({ failures }) => failures > 0);
+  return failed.map(({ name, failures }) => `${name}: ${failures} requests failed`);
 }
 
 export function httpFigures({ routes, fixedRates, processes }: HttpOutcome): Figure[] {

@@ -4,7 +4,8 @@ import { decimals, formatTable, percent, spread } from '../report/table';
 import { shareCores } from './cores';
 import { chooseGenerator, type LoadGenerator } from './load-generator';
 import { cpuSecondsOfEnded } from './processor-time';
-import { loadOf, type RouteLoad } from './route';
+import type { RoundPlan } from './round';
+import { loadOf, type Route, type RouteLoad } from './route';
 import type { Sandbox } from './sandbox';
 import { type ServerOptions, ServerProcess } from './server-process';
 
@@ -16,11 +17,7 @@ interface ProcessLoad extends RouteLoad {
 }
 
 /** The requests. */
-export interface ProcessCall {
-  readonly name: string;
-  readonly path: string;
-  readonly ids: number;
-}
+export type ProcessCall = Pick<Route, 'name' | 'path' | 'ids'>;
 
 export interface ProcessReport {
   readonly call: string;
@@ -35,10 +32,7 @@ export interface ProcessReport {
   readonly generatorCpu: Summary | undefined;
 }
 
-interface ProcessPlan {
-  readonly seconds: number;
-  readonly warmUpSeconds: number;
-}
+type ProcessPlan = Omit<RoundPlan, 'fixedRateSeconds'>;
 
 /** Measures servers of one, two and four processes in turn, without pinning. */
 export async function measureProcesses(

@@ -1,5 +1,10 @@
 import { get, type Agent } from 'node:http';
 
+/** The path of a snowflake ID. The servers without a real one have a constant response. */
+export const SNOWFLAKE_PATH = '/api/snowflake/get/bench';
+
+const LIMIT_MS = 30_000;
+
 export interface Answer {
   readonly status: number;
   readonly text: string;
@@ -27,8 +32,8 @@ export function request(port: number, path: string, limitMs: number, agent: Agen
 }
 
 /** Throws unless the response is a 200 that contains exactly `ids` IDs. */
-export async function requestIds(port: number, path: string, ids: number): Promise<void> {
-  const { status, text } = await request(port, path, 10_000);
+export async function requestIds(port: number, path: string, ids: number, agent?: Agent): Promise<void> {
+  const { status, text } = await request(port, path, LIMIT_MS, agent);
   if (status === 200 && countIds(text) === ids) return;
   throw new Error(`GET ${path} returned ${status} ${JSON.stringify(text.slice(0, 300))}, expected ${ids} IDs.`);
 }

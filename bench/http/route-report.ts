@@ -30,12 +30,8 @@ export function summarizeRoutes(routes: readonly Route[], rounds: readonly Round
   const baseline = rounds.map(({ loads }) => loads[0]!);
   return routes.map(({ name, path, ids }, index) => {
     const loads = rounds.map((round) => round.loads[index]!);
-    const valuesOf = (of: keyof RouteLoad): number[] => loads.map((load) => load[of]);
-    const ratiosOf = (of: keyof RouteLoad): number[] =>
-      ratios(
-        valuesOf(of),
-        baseline.map((load) => load[of]),
-      );
+    const valuesOf = (of: keyof RouteLoad, from = loads): number[] => from.map((load) => load[of]);
+    const ratiosOf = (of: keyof RouteLoad): number[] => ratios(valuesOf(of), valuesOf(of, baseline));
     const rate = summarize(valuesOf('rate'));
     return {
       ...{ name, path, loads, rate, idRate: rate.median * ids },
@@ -52,23 +48,16 @@ export function describeRoutes(reports: readonly RouteReport[]): string {
   const rates = ['route', 'requests/s', 'min..max', 'IDs/s', 'of node:http', 'min..max'];
   const header = [...rates, 'p50 ms', 'p99 ms', 'server CPU', 'per CPU s, of node:http'];
   const rows = reports.map(({ name, rate, idRate, ratio, p50Ms, p99Ms, serverCpu, cpuRatio }) => [
-    name,
-    ...spread(rate),
-    whole(idRate),
-    ...spread(ratio, (value) => decimals(value, 2)),
-    latency(p50Ms),
-    latency(p99Ms),
-    percent(serverCpu?.median),
-    decimals(cpuRatio?.median, 2),
+    ...[name, ...spread(rate), whole(idRate), ...spread(ratio, (value) => decimals(value, 2))],
+    ...[latency(p50Ms), latency(p99Ms), percent(serverCpu?.median), decimals(cpuRatio?.median, 2)],
   ]);
   const lines = [formatTable(header, rows)];
   const waiting = reports.filter(({ serverCpu }) => serverCpu !== undefined && serverCpu.median < SATURATED);
   if (waiting.length > 0) {
     const names = waiting.map(({ name }) => name).join('; ');
     lines.push('', `The generator, or other work on the machine, limited these routes: ${names}.`);
-    lines.push(
-      'Their requests/s are too low and their ratios are wrong; the last column is least affected. Repeat on an idle machine.',
-    );
+    lines.push('Their requests/s are too low and their ratios are wrong; the last column is least affected.');
+    lines.push('Repeat on an idle machine.');
   }
   return lines.join('\n');
 }

@@ -1,7 +1,7 @@
-import type { Cores } from './cores';
-import type { GeneratorReport, LoadGenerator } from './load-generator';
+import { arrangeCores, type Cores } from './cores';
+import { chooseGenerator, type GeneratorReport, type LoadGenerator } from './load-generator';
 import { requestIds } from './request';
-import type { Sandbox } from './sandbox';
+import { Sandbox } from './sandbox';
 import type { ServerOptions, ServerProcess } from './server-process';
 
 /** The load generator and the cores. */
@@ -9,6 +9,11 @@ export interface Rig {
   readonly sandbox: Sandbox;
   readonly cores: Cores;
   readonly generator: LoadGenerator;
+}
+
+export function openRig(cores = arrangeCores()): Rig {
+  const sandbox = new Sandbox();
+  return { sandbox, cores, generator: chooseGenerator(sandbox, cores) };
 }
 
 /** One path of one of the servers under test. */

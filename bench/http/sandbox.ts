@@ -50,12 +50,7 @@ export class Sandbox {
       child.once('close', (code, signal) => {
         clearTimeout(timer);
         if (code === 0) resolve(stdout);
-        else
-          reject(
-            new Error(
-              `${command.join(' ')} exited with ${code ?? signal ?? 'an unknown code'}: ${stderr.slice(-2000)}`,
-            ),
-          );
+        else reject(new Error(`${command.join(' ')} exited with ${code ?? signal}: ${stderr.slice(-2000)}`));
       });
     });
   }

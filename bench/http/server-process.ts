@@ -4,6 +4,7 @@ import { closeSync, mkdirSync, openSync, readFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import type { Cores } from './cores';
 import { cpuSecondsOf, readProc } from './processor-time';
 import { request } from './request';
 import { freePort, type Sandbox } from './sandbox';
@@ -16,6 +17,12 @@ export interface ServerOptions {
   readonly env?: NodeJS.ProcessEnv;
 }
 
+/** The built server. */
+export function leafServer(cores: Cores, main: string, env: NodeJS.ProcessEnv): ServerOptions {
+  return { command: cores.server([process.execPath, main]), readyPath: '/health/ready', env };
+}
+
+const LOG = 'server.log';
 const START_LIMIT_MS = 30_000;
 const STOP_LIMIT_MS = 10_000;
 const POLL_MS = 5;
@@ -43,17 +50,14 @@ export class ServerProcess {
     const folder = sandbox.folder();
     const settings = { ...environment(port, folder), ...env };
     const startedAt = performance.now();
-    const log = openSync(logFile(folder), 'a');
+    const log = openSync(join(folder, LOG), 'a');
     const child = sandbox.spawn(command, { cwd: tmpdir(), stdio: ['ignore', log, log], env: settings });
     closeSync(log);
     let spawnError: Error | undefined;
     child.once('error', (error) => (spawnError = error));
     while (performance.now() - startedAt < START_LIMIT_MS) {
-      const status = await request(port, readyPath, START_LIMIT_MS).then(
-        (answer) => answer.status,
-        () => undefined,
-      );
-      if (status === 200) return new ServerProcess(port, performance.now() - startedAt, child, folder, sandbox);
+      const answer = await request(port, readyPath, START_LIMIT_MS).catch(() => undefined);
+      if (answer?.status === 200) return new ServerProcess(port, performance.now() - startedAt, child, folder, sandbox);
       if (spawnError !== undefined) throw spawnError;
       if (child.exitCode !== null || child.signalCode !== null) break;
       await sleep(POLL_MS);
@@ -100,11 +104,9 @@ export class ServerProcess {
 function environment(port: number, folder: string): NodeJS.ProcessEnv {
   const data = join(folder, 'data');
   mkdirSync(data);
-  const inherited = Object.entries(process.env).filter(
-    ([name]) => !name.startsWith('LEAF_') && name !== 'NODE_OPTIONS',
-  );
+  const isInherited = (name: string): boolean => !name.startsWith('LEAF_') && name !== 'NODE_OPTIONS';
   return {
-    ...Object.fromEntries(inherited),
+    ...Object.fromEntries(Object.entries(process.env).filter(([name]) => isInherited(name))),
     LEAF_HOST: '127.0.0.1',
     LEAF_PORT: String(port),
     LEAF_DATA_DIR: data,
@@ -113,10 +115,6 @@ function environment(port: number, folder: string): NodeJS.ProcessEnv {
   };
 }
 
-function logFile(folder: string): string {
-  return join(folder, 'server.log');
-}
-
 function logTail(folder: string): string {
-  return readFileSync(logFile(folder), 'utf8').slice(-4000);
+  return readFileSync(join(folder, LOG), 'utf8').slice(-4000);
 }

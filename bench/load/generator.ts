@@ -1,6 +1,7 @@
 import { once } from 'node:events';
 import { createInterface } from 'node:readline';
 import { setImmediate as turn, setTimeout as sleep } from 'node:timers/promises';
+import { runMain } from '../harness';
 import { ConnectionPool } from './connections';
 import type { Load } from './load';
 import { LoadRecord } from './record';
@@ -52,10 +53,4 @@ function send(pool: ConnectionPool, record: LoadRecord, dueAt: number): boolean 
   return connection !== undefined;
 }
 
-main().then(
-  () => process.exit(),
-  (error: unknown) => {
-    console.error(error);
-    process.exit(1);
-  },
-);
+runMain(main);

@@ -1,7 +1,7 @@
 import { Agent } from 'node:http';
 import { join } from 'node:path';
 import { loadSqlite } from '@leaf-ids/persistence';
-import { request } from '../http/request';
+import { requestIds } from '../http/request';
 import { settledMiB, type Subject } from './subject';
 
 const CONNECTIONS = 16;
@@ -57,9 +57,7 @@ async function takeIds(port: number, count: number, tagOf: (request: number) => 
   const caller = async (): Promise<void> => {
     while (next < count) {
       const tag = `service-${String(tagOf(next++)).padStart(6, '0')}-order`;
-      const { status, text } = await request(port, `/api/segment/get/${tag}`, LIMIT_MS, agent);
-      if (status !== 200 || !/^[1-9]\d*$/.test(text))
-        throw new Error(`Request for tag ${tag} returned ${status} ${text}, expected an ID`);
+      await requestIds(port, `/api/segment/get/${tag}`, 1, agent);
     }
   };
   await Promise.all(Array.from({ length: CONNECTIONS }, caller));

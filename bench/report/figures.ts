@@ -55,23 +55,17 @@ export function figure(name: string, value: Value, unit: string): Figure {
   return { name, value: value !== undefined && Number.isFinite(value) ? value : null, unit };
 }
 
-export function atLeast(name: string, value: Value, target: number, unit: string): Target {
-  return targetOf('>=', figure(name, value, unit), target);
-}
-
-export function below(name: string, value: Value, target: number, unit: string): Target {
-  return targetOf('<', figure(name, value, unit), target);
-}
-
-export function atMost(name: string, value: Value, target: number, unit: string): Target {
-  return targetOf('<=', figure(name, value, unit), target);
-}
-
 /** A target whose value is not known is missed. */
-function targetOf(relation: Target['relation'], measured: Figure, target: number): Target {
-  const { value } = measured;
-  return { ...measured, relation, target, reached: value !== null && RELATIONS[relation](value, target) };
+function targetsWith(relation: Target['relation']) {
+  return (name: string, measured: Value, target: number, unit: string): Target => {
+    const { value } = figure(name, measured, unit);
+    return { name, value, unit, relation, target, reached: value !== null && RELATIONS[relation](value, target) };
+  };
 }
+
+export const atLeast = targetsWith('>=');
+export const below = targetsWith('<');
+export const atMost = targetsWith('<=');
 
 export function describeTargets(targets: readonly Target[]): string {
   const rows = targets.map(({ name, value, unit, relation, target, reached }) => [

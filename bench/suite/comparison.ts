@@ -64,12 +64,9 @@ async function measurePair(
     if (!ok || results === undefined) throw new Error(`Part ${part.name} failed on ${name}.`);
     return results;
   };
-  if (round % 2 === 0) {
-    const other = await run('other');
-    return { other, current: await run('current') };
-  }
+  const first = round % 2 === 0 ? await run('other') : undefined;
   const current = await run('current');
-  return { other: await run('other'), current };
+  return { other: first ?? (await run('other')), current };
 }
 
 /** One row for each figure that all runs have. */

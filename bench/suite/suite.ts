@@ -18,6 +18,7 @@ export const PARTS: readonly Part[] = [
   { name: 'core', measures: 'ID generation inside one process', seconds: 75, quickSeconds: 20 },
   { name: 'http', measures: 'the built server over HTTP', seconds: 850, quickSeconds: 200 },
   { name: 'resp', measures: 'the built server over the Redis protocol', seconds: 90, quickSeconds: 30 },
+  { name: 'peers', measures: 'single IDs, compared with what else gives IDs', seconds: 360, quickSeconds: 100 },
   { name: 'client', measures: 'the client with built servers', seconds: 110, quickSeconds: 30 },
   { name: 'memory', measures: 'memory of the built server', seconds: 600, quickSeconds: 60 },
   { name: 'start', measures: 'time from the start of the built server to its first ID', seconds: 90, quickSeconds: 30 },

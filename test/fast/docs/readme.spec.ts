@@ -38,10 +38,15 @@ describe('README', () => {
   });
 
   it('gives figures of speed that bench/README.md has', () => {
-    const [, rate = '', ratio = ''] = /issued ([\d,]+) segment IDs per second [^:]*: ([\d.]+) of/.exec(readme) ?? [];
-    const bench = readPage('bench/README.md');
-    expect(bench).toMatch(new RegExp(`That run reached [^.]* and ${rate} segment IDs per second`));
-    expect(bench).toMatch(new RegExp(`^\\| one segment ID .*\\| +${ratio} \\|$`, 'm'));
+    const figures = /issued ([\d,]+) segment IDs per second [^:]*: ([\d.]+) times [^,]*, ([\d.]+) times/.exec(readme);
+    const [, rate = '', toNode, toGo] = figures ?? [];
+    const rowOf = (name: string): string =>
+      new RegExp(`^\\| ${name} .*$`, 'm').exec(readPage('bench/README.md'))?.[0] ?? '';
+    const ratioOf = (name: string): number => Number(/([\d.]+) \|$/.exec(rowOf(name))?.[1]);
+    expect(rowOf('Leaf segment')).toContain(` ${rate} `);
+    // In the table, the ratio is that of a snowflake ID to the peer, and to a segment ID.
+    const expected = ['node:http', 'Go net/http'].map((name) => (ratioOf(name) / ratioOf('Leaf segment')).toFixed(1));
+    expect([toNode, toGo]).toEqual(expected);
   });
 
   it('shows a program that runs', async () => {
