@@ -5,7 +5,7 @@ import type { IdleTimer, Timed } from './idle-timer';
 export const STALL_MS = 15_000;
 
 /** Why a connection answers nothing: it waits for an answer, for room in the network, or for its next turn. */
-export type Pause = 'answer' | 'room' | 'turn';
+type Pause = 'answer' | 'room' | 'turn';
 
 /**
  * A connection that answers what it reads, one request after the other. While a request waits, or

@@ -122,7 +122,7 @@ export class FastPath {
   /**
    * Waits for the IDs, of a strict tag or of the next millisecond, then as {@link tryTake}.
    *
-   * @returns undefined if the framework is to answer the request; a promise that rejects with the reason if there is no ID
+   * @returns undefined if the framework answers the request; rejects with the refusal
    */
   take({ route, name, size }: IdCall, authorization: string | undefined, isJson: boolean): Promise<string> | undefined {
     const { ids, clients } = this;

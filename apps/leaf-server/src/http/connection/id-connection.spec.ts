@@ -80,7 +80,7 @@ describe('IdConnection', () => {
     expect(requests.of('/api/segment/get/:tag', 200).requests).toBe(4);
   });
 
-  it('leaves the reason why there is no ID to the framework, then reads on', async () => {
+  it('lets the framework answer a refusal, then reads on', async () => {
     const refusal = new LeafError('LEAF_SEGMENT_UNAVAILABLE', 'The database does not answer.');
     client.write(STRICT + KEPT);
     await until('the request', () => waiting.length === 1);

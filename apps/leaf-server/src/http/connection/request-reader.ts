@@ -5,7 +5,7 @@ export const MAX_HEADERS = 100;
 export interface RequestHead {
   /** Names and values in turn, as the client wrote them. */
   readonly rawHeaders: readonly string[];
-  /** By name in lower case; of several with one name the first. */
+  /** By name in lower case; no name occurs twice. */
   readonly headers: Readonly<Record<string, string>>;
 }
 
