@@ -89,17 +89,22 @@ export class MariadbPair extends ServerPair<MariadbServer> implements DatabasePa
   private async turnSemiSyncOn(): Promise<void> {
     await this.primary.query(
       `SET GLOBAL rpl_semi_sync_master_timeout = ${SEMI_SYNC_LIMIT_MS};
-       SET GLOBAL rpl_semi_sync_master_wait_point = AFTER_SYNC;
-       SET GLOBAL rpl_semi_sync_master_enabled = ON`,
+       SET GLOBAL rpl_semi_sync_master_wait_point = AFTER_SYNC`,
     );
     for (let attempt = 1; !(await this.joinSemiSync()); attempt++) {
       if (attempt === JOIN_ATTEMPTS) throw new Error(`No semi-synchronous replica: ${await this.describe()}`);
     }
   }
 
-  /** The replica asks for it when it connects; a connection that is made while another one ends may be cut with it. */
+  /**
+   * The replica asks for it when it connects; a connection that is made while another one ends may be cut with it, and
+   * the primary then counts no replica until both have turned it off and on.
+   */
   private async joinSemiSync(): Promise<boolean> {
-    await this.replica.query('STOP SLAVE IO_THREAD; START SLAVE IO_THREAD');
+    await this.replica.query('STOP SLAVE IO_THREAD; SET GLOBAL rpl_semi_sync_slave_enabled = OFF');
+    await this.primary.query('SET GLOBAL rpl_semi_sync_master_enabled = OFF');
+    await this.primary.query('SET GLOBAL rpl_semi_sync_master_enabled = ON');
+    await this.replica.query('SET GLOBAL rpl_semi_sync_slave_enabled = ON; START SLAVE IO_THREAD');
     const joined = async (): Promise<boolean> => {
       const [master] = await this.primary.query("SHOW STATUS LIKE 'Rpl_semi_sync_master_clients'");
       const [slave] = await this.replica.query("SHOW STATUS LIKE 'Rpl_semi_sync_slave_status'");
@@ -110,7 +115,8 @@ export class MariadbPair extends ServerPair<MariadbServer> implements DatabasePa
 
   private async describe(): Promise<string> {
     const primary = await this.primary.query("SHOW STATUS LIKE 'Rpl_semi_sync_master%'");
-    return JSON.stringify({ primary, replica: await this.replica.query('SHOW SLAVE STATUS') });
+    const slave = await this.replica.query("SHOW GLOBAL STATUS LIKE 'Rpl_semi_sync_slave%'");
+    return JSON.stringify({ primary, slave, replica: await this.replica.query('SHOW SLAVE STATUS') });
   }
 }
 
