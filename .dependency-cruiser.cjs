@@ -58,10 +58,22 @@ const folders = {
   'libs/core/src': [
     ...['errors', 'clock', 'util', 'http'],
     ...['segment/tags', 'segment/allocation', 'segment/buffer', 'segment/periodic', 'segment/directory', 'segment'],
-    ...['snowflake', 'worker', 'service', 'format', 'testing', '.'],
+    ...['snowflake', 'worker', 'service', 'format', 'numbers', 'testing', '.'],
   ],
   'libs/persistence/src': [
-    ...['connections', 'failover', 'stores', 'schema', 'dialects', 'database', 'sharding', 'module', 'check', '.'],
+    ...[
+      'connections',
+      'failover',
+      'stores',
+      'numbers',
+      'schema',
+      'dialects',
+      'database',
+      'sharding',
+      'module',
+      'check',
+      '.',
+    ],
   ],
   'libs/registry/src': [
     ...[

@@ -6,6 +6,7 @@ import { AddTagSettings1795219200003 } from './1795219200003-add-tag-settings';
 import { AddPeriodStart1795219200006 } from './1795219200006-add-period-start';
 import { AddIssueLimit1795219200010 } from './1795219200010-add-issue-limit';
 import { AddNextId1795219200011 } from './1795219200011-add-next-id';
+import { CreateNumbers1795219200012 } from './1795219200012-create-numbers';
 
 /** Every migration, oldest first. */
 export const migrations = [
@@ -17,6 +18,7 @@ export const migrations = [
   AddPeriodStart1795219200006,
   AddIssueLimit1795219200010,
   AddNextId1795219200011,
+  CreateNumbers1795219200012,
 ];
 
 export type { SchemaRunner } from './schema-runner';

@@ -124,7 +124,7 @@ complete -p leaf`;
     await writeFile(join(directory, 'leaf'), `#!/bin/sh\nexec "${process.execPath}" "${LEAF}" "$@"\n`, { mode: 0o755 });
     const shell = new BuiltServer(directory, launch({ command: ['bash', '-c', complete], cwd: directory, env }));
     expect(await shell.exit()).toEqual({ code: 0, signal: null });
-    expect(shell.stdout).toBe('relaxed strict\ncheck\ncomplete -o default -F _leaf leaf\n');
+    expect(shell.stdout).toBe('relaxed strict gapless\ncheck\ncomplete -o default -F _leaf leaf\n');
     expect(shell.stderr).toBe('');
   });
 });

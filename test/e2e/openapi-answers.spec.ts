@@ -69,6 +69,14 @@ function authorizationOf(path: string): string | undefined {
   return path.startsWith('/api/workers') ? `Bearer ${WORKER_TOKEN}` : undefined;
 }
 
+/** Valid bodies, of operations that do not take those of tags. */
+const BODIES: Readonly<Record<string, object>> = {
+  issueNumber: {},
+  issueNumbers: { keys: ['a'] },
+  voidNumber: { reason: 'mistake' },
+  continueTag: { lastNumber: '1', reason: 'restored' },
+};
+
 function withToken(body?: unknown): Call {
   return body === undefined ? { headers: AUTHORIZATION } : sending(JSON.stringify(body));
 }
@@ -157,6 +165,46 @@ describe('every answer is as the document says', () => {
     await ask('deleteTag', '/api/tags/order', 204, withToken());
     await ask('deleteTag', '/api/tags/order', 404, withToken());
     await ask('createTag', '/api/tags', 409, withToken({ tag: 'order', step: 1, maxId: '1' }));
+  });
+
+  it('numbers', async () => {
+    await ask(
+      'createTag',
+      '/api/tags',
+      201,
+      withToken({ tag: 'bill', order: 'gapless', reset: 'daily', pattern: '{YYYY}{MM}{DD}{seq}' }),
+    );
+    await ask('issueNumber', '/api/numbers/bill/a', 201, withToken({}));
+    await ask('issueNumber', '/api/numbers/bill/a', 200, withToken({}));
+    await ask('issueNumber', '/api/numbers/bill/a', 409, withToken({ at: new Date(Date.now() - 2e8).toISOString() }));
+    await ask('issueNumbers', '/api/numbers/bill', 201, withToken({ keys: ['a', 'b'] }));
+    await ask('issueNumbers', '/api/numbers/bill', 200, withToken({ keys: ['a', 'b'] }));
+    await ask('confirmNumber', '/api/numbers/bill/a/confirm', 200, withToken());
+    await ask('voidNumber', '/api/numbers/bill/a/void', 409, withToken({ reason: 'mistake' }));
+    await ask('voidNumber', '/api/numbers/bill/b/void', 200, withToken({ reason: 'mistake' }));
+    await ask('confirmNumber', '/api/numbers/bill/b/confirm', 409, withToken());
+    await ask('deleteTag', '/api/tags/bill', 409, withToken());
+    await ask('findNumber', '/api/numbers/bill/b', 200);
+    await ask('listNumbers', '/api/numbers/bill?state=void', 200);
+    await ask('auditNumbers', '/api/numbers/bill/audit', 200);
+    await ask('continueTag', '/api/tags/bill/continue', 200, withToken({ lastNumber: '3', reason: 'paper' }));
+    await ask('continueTag', '/api/tags/bill/continue', 409, withToken({ lastNumber: '1', reason: 'paper' }));
+    for (const [operationId, path, body] of [
+      ['issueNumber', '/a', {}],
+      ['issueNumbers', '', BODIES.issueNumbers],
+      ['confirmNumber', '/a/confirm'],
+      ['voidNumber', '/a/void', BODIES.voidNumber],
+      ['findNumber', '/a'],
+      ['listNumbers', ''],
+      ['auditNumbers', '/audit'],
+    ] as const) {
+      await ask(operationId, `/api/numbers/unknown${path}`, 404, withToken(body));
+      await ask(operationId, `/api/numbers/${FIRST}${path}`, 409, withToken(body));
+    }
+    await ask('continueTag', '/api/tags/unknown/continue', 404, withToken(BODIES.continueTag));
+    for (const [route, operationId] of Object.entries(ID_ROUTES)) {
+      await ask(operationId, `/api/segment/${route}/bill`, 409);
+    }
   });
 
   it('worker windows', async () => {
@@ -285,7 +333,8 @@ describe('every answer is as the document says', () => {
       expect(concerned.length).toBeGreaterThanOrEqual(least);
       for (const { path, operation } of concerned) {
         const tag = path.includes('{') ? {} : { tag: 'order' };
-        const body = operation.requestBody === undefined ? undefined : { step: 1, ...tag };
+        const valid = BODIES[operation.operationId] ?? { step: 1, ...tag };
+        const body = operation.requestBody === undefined ? undefined : valid;
         const url = `${path.replace(/\{\w+\}/g, '5')}?snowflakeId=5`;
         await ask(operation.operationId, url, 501, withToken(body), other.port);
       }

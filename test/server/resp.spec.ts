@@ -2,6 +2,7 @@ import { once } from 'node:events';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { admin, ADMIN_TOKEN } from '../support/http/admin';
+import { call } from '../support/http/http';
 import { freshMetrics } from '../support/http/metrics';
 import { LogLines } from '../support/log-lines';
 import { encode, RespClient } from '../support/resp-client';
@@ -133,6 +134,32 @@ describe('Commands', () => {
     const ids = [one, many].flatMap((text) => [...text.matchAll(/^\d{15,}/gm)].map(([id]) => BigInt(id)));
     expect(ids).toHaveLength(5001);
     expect(isAscending(ids)).toBe(true);
+  });
+
+  it('LEAF.NUMBER gives each document its number, as text if the tag has a pattern', async () => {
+    await createTag({ tag: 'receipt', order: 'gapless' });
+    await createTag({ tag: 'invoice', order: 'gapless', reset: 'yearly', pattern: 'Nº{YYYY}-{seq:3}' });
+    const client = await connect();
+    expect(await client.call('LEAF.NUMBER receipt order-4711', 2)).toBe('$1\r\n1\r\n');
+    expect(await client.call('LEAF.NUMBER receipt Aufträge', 2)).toBe('$1\r\n2\r\n');
+    expect(await client.call('leaf.number receipt order-4711', 2)).toBe('$1\r\n1\r\n');
+    const text = Buffer.from(`Nº${new Date().getUTCFullYear()}-001`).toString('latin1');
+    expect(await client.call('LEAF.NUMBER invoice order-4711', 2)).toBe(`$${text.length}\r\n${text}\r\n`);
+    const found = await call(server.port, `/api/numbers/receipt/${encodeURIComponent('Aufträge')}`);
+    expect(JSON.parse(found.body)).toMatchObject({ number: '2', state: 'issued', issuedBy: 'anonymous' });
+    for (const [words, code] of [
+      [`LEAF.NUMBER ${TAG} a`, 'LEAF_TAG_NOT_GAPLESS'],
+      ['LEAF.NUMBER none a', 'LEAF_TAG_NOT_FOUND'],
+      ['LEAF.NUMBER receipt ~a', 'LEAF_REQUEST_INVALID'],
+      ['INCR receipt', 'LEAF_TAG_GAPLESS'],
+    ] as const) {
+      expect([words, await client.call(words)]).toEqual([words, expect.stringMatching(`^-${code} `)]);
+    }
+    expect(await client.call('LEAF.NUMBER receipt')).toMatch(/^-ERR wrong number of arguments/);
+    const latin1 = '*3\r\n$11\r\nLEAF.NUMBER\r\n$7\r\nreceipt\r\n$1\r\n\xe4\r\nQUIT\r\n';
+    client.received = '';
+    expect(await client.last(latin1)).toBe('-LEAF_REQUEST_INVALID The key must be encoded in UTF-8.\r\n+OK\r\n');
+    expect(await countOf('LEAF.NUMBER', 200)).toBe(4);
   });
 
   it('INCRBY owns the IDs up to its answer, also where a segment ends', async () => {
@@ -371,6 +398,31 @@ describe('With client tokens', () => {
     } finally {
       await removeDataDirectory(directory);
     }
+  });
+
+  it('LEAF.NUMBER needs a token of the tag, takes one ID of its quota, and puts its name in the journal', async () => {
+    await start({ ...TOKENS, LEAF_CLIENT_QUOTAS: '{"billing":{"tags":["receipt"],"idsPerSecond":1}}' });
+    for (const tag of ['receipt', 'other']) await createTag({ tag, order: 'gapless' });
+    const client = await connect();
+    expect(await client.call('LEAF.NUMBER receipt a')).toMatch(/^-LEAF_UNAUTHORIZED /);
+    await client.call(`AUTH ${CLIENT_TOKEN}`);
+    expect(await client.call('LEAF.NUMBER other a')).toMatch(/^-LEAF_FORBIDDEN /);
+    expect(await client.call('LEAF.NUMBER receipt ~a')).toMatch(/^-LEAF_REQUEST_INVALID /);
+    expect(await client.call('LEAF.NUMBER receipt a', 2)).toBe('$1\r\n1\r\n');
+    expect(await client.call('LEAF.NUMBER receipt b')).toMatch(/^-LEAF_QUOTA_EXCEEDED /);
+    await client.call(`AUTH ${ADMIN_TOKEN}`);
+    expect(await client.call('LEAF.NUMBER receipt c', 2)).toBe('$1\r\n2\r\n');
+    const headers = { authorization: `Bearer ${ADMIN_TOKEN}` };
+    const found = await call(server.port, '/api/numbers/receipt', { headers });
+    expect(JSON.parse(found.body)).toMatchObject([
+      { key: 'a', issuedBy: 'billing' },
+      { key: 'c', issuedBy: 'admin' },
+    ]);
+  });
+
+  it('LEAF.NUMBER is refused where segment mode is off', async () => {
+    await start({ LEAF_SEGMENT_ENABLED: 'false', LEAF_SNOWFLAKE_REGISTRY: 'local' });
+    expect(await (await connect()).call('LEAF.NUMBER receipt a')).toMatch(/^-LEAF_SEGMENT_DISABLED /);
   });
 
   it('a failed command is not charged', async () => {

@@ -7,6 +7,7 @@ import {
   type IdRange,
   LeafError,
   type NewTag,
+  Numbers,
   PeriodFormat,
   type SnowflakeParts,
   SystemClock,
@@ -18,22 +19,30 @@ import {
   checkDatabases,
   aloneFault,
   createDatabaseNames,
+  createStores,
   createTagStore,
+  DEFAULT_FAILOVER_GAP_STEPS,
   LazyDatabase,
+  type LeafDataSource,
+  type NumberOptions,
   openDatabase,
   parseDatabaseUrl,
   POOL_WORKERS,
   reportText,
   SqlWorkerStore,
 } from '@leaf-ids/persistence';
+import { DatabaseNumbers } from './database-numbers';
 import type { Result, Source, TagList } from './source';
 
 /** How long a worker ID stays reserved after a crash of the command, in milliseconds. */
 const LEASE_TTL_MS = 10_000;
+/** Longest wait for a number, in milliseconds. */
+const NUMBER_WAIT_MS = 10_000;
 const SIGNALS = ['SIGINT', 'SIGTERM'] as const;
 
 /** The database of servers, which may run or not. Creates no tables. */
 export class DatabaseSource implements Source {
+  readonly numbers = new DatabaseNumbers((act) => this.withNumbers(act));
   private readonly clock = new SystemClock();
   private readonly target: ReturnType<typeof parseDatabaseUrl>;
   private readonly onCloseProblem = (step: string, problem: string): void => this.warn(`${step}: ${problem}`);
@@ -42,6 +51,7 @@ export class DatabaseSource implements Source {
   constructor(
     private readonly url: string,
     private readonly warn: (text: string) => void,
+    private readonly numberOptions: NumberOptions,
   ) {
     this.target = parseDatabaseUrl(url);
     const report = (message: unknown): void => this.warn(String(message));
@@ -142,7 +152,20 @@ export class DatabaseSource implements Source {
     }
   }
 
-  private async withTags<T>(act: (store: TagStore) => Promise<T>): Promise<T> {
+  private withTags<T>(act: (store: TagStore) => Promise<T>): Promise<T> {
+    return this.withDatabase((opened) => act(createTagStore(opened)));
+  }
+
+  private withNumbers<T>(act: (numbers: Numbers) => Promise<T>): Promise<T> {
+    const { clock, warn, numberOptions } = this;
+    return this.withDatabase((opened) => {
+      const failover = { gapSteps: DEFAULT_FAILOVER_GAP_STEPS, onFailover: warn };
+      const { numbers } = createStores(opened, failover, numberOptions, clock);
+      return act(new Numbers(numbers, clock, systemRandom, { waitMs: NUMBER_WAIT_MS }));
+    });
+  }
+
+  private async withDatabase<T>(act: (opened: LeafDataSource) => Promise<T>): Promise<T> {
     this.assertFile();
     const { target, onCloseProblem } = this;
     const opened = await openDatabase(
@@ -152,7 +175,7 @@ export class DatabaseSource implements Source {
     );
     try {
       const names = await createDatabaseNames(opened).list();
-      if (aloneFault(names) === undefined) return await act(createTagStore(opened));
+      if (aloneFault(names) === undefined) return await act(opened);
       throw new LeafError(
         'LEAF_CONFIG_INVALID',
         `The database ${target.description} is one of several (${[...names.keys()].join(', ')}), and a tag of the others must not get IDs from it. Use a server: --url or LEAF_URL.`,

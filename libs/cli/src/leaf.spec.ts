@@ -3,9 +3,9 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { leaf } from '../../../test/support/leaf-command';
-import { tokenOf } from './options';
+import { numberOptionsOf, tokenOf } from './options';
 
-const COMMANDS = ['next', 'snowflake', 'range', 'decode', 'tags', 'check'];
+const COMMANDS = ['next', 'snowflake', 'range', 'decode', 'tags', 'numbers', 'check'];
 
 describe('the usage', () => {
   it('names every command, and the variables', async () => {
@@ -52,7 +52,14 @@ it.each<[string[], string]>([
   [['tags', 'nope'], "unknown command 'nope'"],
   [['tags', 'list', 'nope'], 'too many arguments'],
   [['tags', 'list', '--limit', '1001'], 'Use a whole number from 1 to 1000'],
-  [['tags', 'create', 'x', '--order', 'loose'], 'Allowed choices are relaxed, strict'],
+  [['tags', 'create', 'x', '--order', 'loose'], 'Allowed choices are relaxed, strict, gapless'],
+  [['numbers', 'nope'], "unknown command 'nope'"],
+  [['numbers', 'issue', 'invoice'], "missing required argument 'keys'"],
+  [['numbers', 'issue', 'invoice', 'a', '--at', '2026-02-30T10:00:00Z'], 'Use an RFC 3339 time with Z or an offset'],
+  [['numbers', 'void', 'invoice', 'a'], "required option '--reason <text>' not specified"],
+  [['numbers', 'list', 'invoice', '--state', 'open'], 'Allowed choices are issued, confirmed, void, reissued'],
+  [['numbers', 'continue', 'invoice', '--reason', 'x'], "required option '--last <n>' not specified"],
+  [['numbers', 'continue', 'invoice', '--reason', 'x', '--last', '-1'], 'Use a whole number from 0 to'],
   [['check', '--timeout', '0'], 'Use a whole number from 1 to 600000'],
   [['check', '--url', 'leaf:8080'], 'Use an http or https URL'],
   [['check', '--url', 'http://a', '--database', 'sqlite:a'], '--url and --database exclude each other'],
@@ -113,6 +120,18 @@ describe('the token', () => {
   });
 });
 
+describe('the key of the journals', () => {
+  it('comes from a variable or its file, and is long enough', () => {
+    expect(numberOptionsOf({})).toEqual({ sync: false });
+    const key = 'a-key-of-16-characters';
+    expect(numberOptionsOf({ LEAF_NUMBERS_KEY: key, LEAF_NUMBERS_SYNC: 'true' })).toEqual({ key, sync: true });
+    expect(() => numberOptionsOf({ LEAF_NUMBERS_KEY: 'short' })).toThrow('at least 16 characters');
+    expect(() => numberOptionsOf({ LEAF_NUMBERS_KEY_FILE: '/nowhere/key' })).toThrow(
+      /^The key file cannot be read: .*Correct LEAF_NUMBERS_KEY_FILE\.$/,
+    );
+  });
+});
+
 describe('with --json, an error', () => {
   it.each<[string[], string]>([
     [['next', '--json'], "missing required argument 'tag'. leaf --help shows the usage."],
@@ -167,9 +186,21 @@ describe('completion', () => {
     [['next', '--to'], ['--token-file']],
     [
       ['tags', 'create', 'order', '--order', ''],
-      ['relaxed', 'strict'],
+      ['relaxed', 'strict', 'gapless'],
     ],
-    [['tags', 'create', '--description', 'list', '--res'], ['--reset']],
+    [['tags', 'create', '--description', 'list', '--rese'], ['--reset']],
+    [['tags', 'create', 'invoice', '--rei'], ['--reissue']],
+    [['tags', 'create', 'invoice', '--pa'], ['--pattern']],
+    [
+      ['numbers', ''],
+      ['issue', 'confirm', 'void', 'show', 'list', 'audit', 'continue', 'help'],
+    ],
+    [
+      ['numbers', 'list', 'invoice', '--state', ''],
+      ['issued', 'confirmed', 'void', 'reissued'],
+    ],
+    [['numbers', 'continue', 'invoice', '--la'], ['--last']],
+    [['numbers', 'void', 'invoice', 'a', '--rea'], ['--reason']],
     [
       ['completion', ''],
       ['bash', 'zsh', 'fish'],

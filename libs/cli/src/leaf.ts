@@ -26,14 +26,17 @@ import {
   countOption,
   DEFAULT_URL,
   id,
+  numberOptionsOf,
   reset,
   targetOf,
   tokenOf,
   whole,
 } from './options';
+import { addNumberCommands } from './number-commands';
 import { createProgram, errorJson, FAILED, runProgram, type Terminal, wantsJson } from './program';
 import type { ServerOptions } from './server-source';
 import type { Perform, Result, Source, TagList } from './source';
+import { lines } from './text';
 
 interface LeafOptions {
   readonly terminal: Terminal;
@@ -58,7 +61,7 @@ export async function runLeaf(args: readonly string[], { terminal, env, version 
     .configureHelp({ showGlobalOptions: true });
   const outcome = { failed: false };
 
-  async function print(act: () => Promise<Result>, tag?: string): Promise<void> {
+  async function print(act: () => Promise<Result>, tag?: string, settings?: string): Promise<void> {
     try {
       const result = await act();
       const { note, failed: isFailure = false } = result;
@@ -70,28 +73,32 @@ export async function runLeaf(args: readonly string[], { terminal, env, version 
       outcome.failed = isFailure;
     } catch (error) {
       outcome.failed = true;
-      const failure = tag === undefined ? error : withCommand(error, tag);
+      const failure = tag === undefined ? error : withCommand(error, tag, settings);
       if (json) terminal.err(errorJson(failure));
       else warn(failure instanceof LeafError ? `${failure.message} (${failure.code})` : reasonOf(failure));
     }
   }
 
   /** Opens the source, and closes it before the result is printed. */
-  async function perform(act: (source: Source) => Promise<Result>, tag?: string): Promise<void> {
+  const perform: Perform = async (act, tag, settings) => {
     const options = program.opts<CommonOptions>();
     const target = targetOf(options, program, env) ?? { url: DEFAULT_URL };
-    await print(async () => {
-      const source =
-        'url' in target
-          ? await openServer({ url: target.url, token: tokenOf(options, env), timeoutMs: options.timeout })
-          : await openDatabase(target.database, warn);
-      try {
-        return await act(source);
-      } finally {
-        await source.close();
-      }
-    }, tag);
-  }
+    await print(
+      async () => {
+        const source =
+          'url' in target
+            ? await openServer({ url: target.url, token: tokenOf(options, env), timeoutMs: options.timeout })
+            : await openDatabase(target.database, warn, env);
+        try {
+          return await act(source);
+        } finally {
+          await source.close();
+        }
+      },
+      tag,
+      settings,
+    );
+  };
 
   addCommonOptions(program);
   addIdCommands(program, perform);
@@ -107,6 +114,7 @@ export async function runLeaf(args: readonly string[], { terminal, env, version 
       return perform(async (source) => decoded(value, await source.decode(value)));
     });
   addTagCommands(program, perform);
+  addNumberCommands(program, perform);
   program
     .command('check')
     .description('show whether the server is ready, or whether the tags of the database are consistent')
@@ -154,10 +162,10 @@ async function openServer(options: ServerOptions): Promise<Source> {
   return new ServerSource(options);
 }
 
-async function openDatabase(url: string, warn: (text: string) => void): Promise<Source> {
+async function openDatabase(url: string, warn: (text: string) => void, env: NodeJS.ProcessEnv): Promise<Source> {
   try {
     const { DatabaseSource } = await import('./database-source.js');
-    return new DatabaseSource(url, warn);
+    return new DatabaseSource(url, warn, numberOptionsOf(env));
   } catch (error) {
     if (!/^(ERR_)?MODULE_NOT_FOUND$/.test(codeOf(error) ?? '')) throw error;
     throw new LeafError(
@@ -169,9 +177,9 @@ async function openDatabase(url: string, warn: (text: string) => void): Promise<
 }
 
 /** The error for a tag that does not exist names the command that creates it. */
-function withCommand(error: unknown, tag: string): unknown {
+function withCommand(error: unknown, tag: string, settings = ''): unknown {
   if (!(error instanceof LeafError) || error.code !== 'LEAF_TAG_NOT_FOUND') return error;
-  const message = `There is no tag "${tag}". Create it: leaf tags create ${tag}`;
+  const message = `There is no tag "${tag}". Create it: leaf tags create ${tag} ${settings}`.trim();
   return new LeafError(error.code, message, { cause: error });
 }
 
@@ -186,6 +194,8 @@ interface NewTagOptions {
   readonly order?: TagOrder;
   readonly reset?: TagReset;
   readonly zone?: string;
+  readonly pattern?: string;
+  readonly reissue?: true;
   readonly description?: string;
 }
 
@@ -216,9 +226,16 @@ function addTagCommands(program: Command, perform: Perform): void {
     .option('--step <n>', 'IDs that a server allocates at once', whole(1, MAX_STEP), DEFAULT_STEP)
     .option('--from <id>', 'first ID (default: 1, or the first unused ID of a deleted tag of this name)', id)
     .option('--max <id>', 'last ID', id)
-    .addOption(new Option('--order <order>', 'strict: IDs ascend over all servers').choices(ORDERS))
+    .addOption(
+      new Option(
+        '--order <order>',
+        'strict: IDs ascend over all servers; gapless: one number for each document',
+      ).choices(ORDERS),
+    )
     .option('--reset <period>', 'restart each period: daily, weekly, monthly, quarterly, yearly or fiscal:MM-DD', reset)
     .option('--zone <zone>', 'time zone for --reset, such as Europe/Berlin (default: UTC)')
+    .option('--pattern <pattern>', 'texts of a gapless tag, such as INV-{YYYY}-{seq:5}')
+    .option('--reissue', 'give void numbers of a gapless tag out again')
     .option('--description <text>', 'what the tag is for')
     .action((tag: string, { step, from, ...settings }: NewTagOptions) => {
       const created = { tag, step, ...(from === undefined ? {} : { maxId: from }), ...settings };
@@ -255,13 +272,4 @@ function tagTable(list: TagList): Result {
   const text = table(['TAG', 'NEXT ID', 'STEP', 'DESCRIPTION'], rows).join('\n');
   if (list.next === null) return { text, json: list };
   return { text, json: list, note: `There are more tags: leaf tags list --after ${list.next}` };
-}
-
-function lines(facts: object): string {
-  const entries = Object.entries(facts).map(([name, value]: [string, unknown]) => [
-    name,
-    visible(typeof value === 'string' ? value : JSON.stringify(value)),
-  ]);
-  const width = Math.max(...entries.map(([name = '']) => name.length));
-  return entries.map(([name = '', value = '']) => `${name.padEnd(width)}  ${value}`.trimEnd()).join('\n');
 }

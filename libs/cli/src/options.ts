@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import { LeafError, MAX_ID, type TagReset } from '@leaf-ids/core';
-import { isReset, messageOf, RESET_RULE } from '@leaf-ids/core/internal';
+import { isReset, messageOf, parseRfc3339, RESET_RULE } from '@leaf-ids/core/internal';
 
 /** URL of the server of the quick start. */
 export const DEFAULT_URL = 'http://127.0.0.1:8080';
@@ -56,15 +56,30 @@ export function targetOf({ url, database }: CommonOptions, program: Command, env
 export function tokenOf({ tokenFile }: CommonOptions, env: NodeJS.ProcessEnv): string | undefined {
   const { LEAF_TOKEN = '', LEAF_TOKEN_FILE = '' } = env;
   if (tokenFile === undefined && LEAF_TOKEN !== '') return LEAF_TOKEN;
-  const file = tokenFile ?? LEAF_TOKEN_FILE;
+  return contentOf(tokenFile ?? LEAF_TOKEN_FILE, 'token file', '--token-file or LEAF_TOKEN_FILE');
+}
+
+/**
+ * How the servers of a database keep its gapless numbers: the variables are those of `leaf-server`.
+ *
+ * @throws LeafError `LEAF_CONFIG_INVALID`
+ */
+export function numberOptionsOf(env: NodeJS.ProcessEnv): { readonly key?: string; readonly sync: boolean } {
+  const { LEAF_NUMBERS_KEY = '', LEAF_NUMBERS_KEY_FILE = '', LEAF_NUMBERS_SYNC } = env;
+  const sync = LEAF_NUMBERS_SYNC === 'true';
+  const key = LEAF_NUMBERS_KEY || contentOf(LEAF_NUMBERS_KEY_FILE, 'key file', 'LEAF_NUMBERS_KEY_FILE');
+  if (key === undefined) return { sync };
+  if (key.length >= 16) return { key, sync };
+  throw new LeafError('LEAF_CONFIG_INVALID', 'LEAF_NUMBERS_KEY must have at least 16 characters.');
+}
+
+/** The content of a file; undefined without one. */
+function contentOf(file: string, name: string, source: string): string | undefined {
   if (file === '') return undefined;
   try {
     return readFileSync(file, 'utf8').trim();
   } catch (error) {
-    throw new LeafError(
-      'LEAF_CONFIG_INVALID',
-      `The token file cannot be read: ${messageOf(error)}. Correct --token-file or LEAF_TOKEN_FILE.`,
-    );
+    throw new LeafError('LEAF_CONFIG_INVALID', `The ${name} cannot be read: ${messageOf(error)}. Correct ${source}.`);
   }
 }
 
@@ -88,6 +103,13 @@ export function id(text: string): bigint {
 export function reset(text: string): TagReset {
   if (isReset(text)) return text;
   throw new InvalidArgumentError(`Use ${RESET_RULE}.`);
+}
+
+/** Parses a time. */
+export function time(text: string): Date {
+  const parsed = parseRfc3339(text);
+  if (parsed !== undefined) return parsed;
+  throw new InvalidArgumentError('Use an RFC 3339 time with Z or an offset, such as 2026-11-22T10:00:00Z.');
 }
 
 const HTTP_URL = `Use an http or https URL, such as ${DEFAULT_URL}.`;

@@ -9,6 +9,7 @@ import {
   visible,
 } from '@leaf-ids/core/internal';
 import { LeafClient } from '@leaf-ids/client';
+import { ServerNumbers } from './server-numbers';
 import type { Result, Source, TagList } from './source';
 
 export interface ServerOptions {
@@ -32,6 +33,7 @@ interface ServerState {
 
 /** A running server, by its HTTP API. */
 export class ServerSource implements Source {
+  readonly numbers = new ServerNumbers((path, init) => this.call(path, init));
   private readonly client: LeafClient;
   private readonly base: string;
 

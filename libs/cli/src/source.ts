@@ -1,5 +1,6 @@
 import type { IdRange, NewTag, SnowflakeParts } from '@leaf-ids/core';
 import type { TagJson } from '@leaf-ids/core/internal';
+import type { NumberSource } from './number-source';
 
 /** Output of a command, as text and as JSON. */
 export interface Result {
@@ -21,6 +22,7 @@ export interface TagList {
 
 /** A server, or a database. The methods throw a `LeafError` that says what to do. */
 export interface Source {
+  readonly numbers: NumberSource;
   nextIds(tag: string, count: number): Promise<bigint[]>;
   nextRanges(tag: string, count: number): Promise<IdRange[]>;
   /** Numbers of a tag that restarts with each period, by a pattern of `PeriodFormat`. */
@@ -39,5 +41,6 @@ export interface Source {
  * Opens the source that the options name, and prints the result.
  *
  * @param tag the tag of the command, for messages
+ * @param settings the options with which such a tag is created
  */
-export type Perform = (act: (source: Source) => Promise<Result>, tag?: string) => Promise<void>;
+export type Perform = (act: (source: Source) => Promise<Result>, tag?: string, settings?: string) => Promise<void>;

@@ -61,7 +61,8 @@ function readNew(body: unknown, tag: string, count: number, duplicates: Periodic
   return read;
 }
 
-function textOf(at: Date): string {
+/** @throws LeafError `LEAF_PERIOD_INVALID` */
+export function textOf(at: Date): string {
   if (!Number.isNaN(at.getTime())) return at.toISOString();
   throw new LeafError('LEAF_PERIOD_INVALID', 'The date of the period is invalid. Pass a valid Date.');
 }
@@ -133,11 +134,13 @@ export class DirectRequests {
 /**
  * Runs the only request of a call, within the limits of the client.
  *
+ * @param advice what a late response means for the caller
  * @throws LeafError the error of the request; `LEAF_OVERLOADED`; `LEAF_SERVERS_UNAVAILABLE` after `timeoutMs`
  */
-async function singleRequest<T>(
+export async function singleRequest<T>(
   { callerLimit, clock, timeoutMs }: PrefetchContext,
   request: () => Promise<T>,
+  advice = 'Numbers in a late response become a gap.',
 ): Promise<T> {
   callerLimit.enter();
   try {
@@ -145,7 +148,7 @@ async function singleRequest<T>(
     if (await withinDeadline(answer, clock.monotonic() + timeoutMs, clock)) return await answer;
     throw new LeafError(
       'LEAF_SERVERS_UNAVAILABLE',
-      `No Leaf server responded within ${timeoutMs} ms (timeoutMs). Numbers in a late response become a gap. Check that the servers are up and reachable.`,
+      `No Leaf server responded within ${timeoutMs} ms (timeoutMs). ${advice} Check that the servers are up and reachable.`,
       { retryAfterMs: 1000 },
     );
   } finally {

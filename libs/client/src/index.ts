@@ -8,6 +8,7 @@ export {
 } from './client-options';
 export type { ClientToken } from './http/http-connection';
 export { type DroppedIds, LeafClient, type LeafClientSnapshot } from './leaf-client';
+export type { IssuedNumber, NumberRequests } from './number-requests';
 export type { PrefetchOptions } from './prefetch/prefetch-context';
 export type { PrefetchView } from './prefetch/prefetch-buffer';
 export type { SnowflakePrefetchOptions } from './prefetch/snowflake-buffer';

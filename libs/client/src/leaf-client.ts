@@ -23,6 +23,7 @@ import {
 } from './client-options';
 import { DirectRequests, DirectSnowflakes, PeriodRequests } from './direct-requests';
 import { Requester } from './http/requester';
+import { NumberRequests } from './number-requests';
 import type { PrefetchView } from './prefetch/prefetch-buffer';
 import { SnowflakeBuffer } from './prefetch/snowflake-buffer';
 import { CallerLimit } from './prefetch/prefetch-context';
@@ -63,6 +64,8 @@ export interface DroppedIds {
  * const orderId = await ids.nextId('order');
  */
 export class LeafClient extends IdService {
+  /** Numbers of documents without gaps. */
+  readonly numbers: NumberRequests;
   /** Ends the background work. */
   private readonly closing = new AbortController();
   /** Ends the requests. */
@@ -97,6 +100,7 @@ export class LeafClient extends IdService {
     const context = { requester, clock, random, callerLimit: this.callerLimit, timeoutMs, closing, events };
     this.tags = new TagBuffers(context, segment);
     this.periods = new PeriodRequests(context);
+    this.numbers = new NumberRequests(context, () => this.assertOpen());
     this.direct = prefetch ? undefined : new DirectRequests(context);
     this.window = window && new WindowSnowflakes({ ...context, newLease: () => newLease(clock) }, window, layout);
     const fetched = this.direct ? new DirectSnowflakes(this.direct) : new SnowflakeBuffer(context, snowflake);

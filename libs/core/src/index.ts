@@ -8,6 +8,16 @@ export { IdPermutation, type IdPermutationOptions, PermutedFormat } from './form
 export { PeriodFormat, type PeriodFormatOptions } from './format/period-format';
 export { PrefixedFormat } from './format/id-format';
 export { RadixFormat, type RadixFormatOptions } from './format/radix-format';
+export { Numbers } from './numbers/numbers';
+export {
+  type DocumentNumber,
+  type GaplessSettings,
+  type NumberAnswer,
+  type NumberJson,
+  type NumberState,
+} from './numbers/document-number';
+export type { TransactionStatement } from './numbers/number-store';
+export type { AuditFault, NumberAudit } from './numbers/number-audit';
 export { IdService, type PeriodNumber } from './service/id-service';
 export type { PeriodicTaskSnapshot } from './util/periodic-task';
 export type { RandomSource } from './util/random';

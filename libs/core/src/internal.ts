@@ -57,6 +57,7 @@ export {
 export { forEachParallel, forEachInPages } from './util/for-each';
 export { PeriodicTask, Ticker } from './util/periodic-task';
 export { systemRandom } from './util/random';
+export { parseRfc3339 } from './util/rfc3339';
 export { NO_NONCE, NONCE_HEADER, NONCE_PARAMETER, NONCE_PATTERN } from './util/request-nonce';
 export { rendezvousScore } from './util/rendezvous-score';
 export { Semaphore } from './util/semaphore';
@@ -94,7 +95,29 @@ export {
   type TagVisit,
 } from './segment/allocation/tag-source';
 export { type Survey, usedOnly } from './segment/directory/tag-lookup';
-export { periodicTag, unknownTag } from './segment/tags/tag-refusals';
+export {
+  assertKey,
+  assertPattern,
+  assertReason,
+  jsonOfNumber,
+  KEY_RULE,
+  MAX_KEY,
+  MAX_KEYS,
+  MAX_REASON,
+  NUMBER_STATES,
+  type NumberRequest,
+} from './numbers/document-number';
+export { JournalSeal, type JournalEntry, type NumberEvent } from './numbers/number-journal';
+export { historyLost, NumberLedger, type NumberHead } from './numbers/number-ledger';
+export {
+  type Continuation,
+  MAX_OPEN_COUNTED,
+  notGapless,
+  type NumberPage,
+  NumberStore,
+  type OpenNumbers,
+} from './numbers/number-store';
+export { gaplessTag, periodicTag, replacedTag, unknownTag } from './segment/tags/tag-refusals';
 export {
   type DeclaredTag,
   DEFAULT_STEP,
@@ -110,6 +133,7 @@ export {
   MAX_INTERLEAVE,
   MAX_STEP,
   ORDERS,
+  isOrdered,
   isReset,
   RESET_PATTERN,
   RESET_RULE,

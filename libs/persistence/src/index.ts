@@ -10,8 +10,10 @@ export type { CheckedDatabase, CheckedTag, DatabaseReport } from './check/check-
 export {
   createDatabaseNames,
   createSegmentStore,
+  createStores,
   createTagStore,
   moveAfterRestore,
+  type NumberOptions,
   type StoreDatabase,
 } from './database/create-store';
 export { parseDatabaseUrl, type DatabaseTarget, sharedTarget } from './database/database-url';
@@ -22,6 +24,9 @@ export { FIRST_TAG, openDatabase, type OpenDatabaseOptions, LazyDatabase } from 
 export { LeafAlloc } from './stores/stored-tag';
 export { aloneFault } from './stores/database-names';
 export { schemaStatements } from './database/schema-statements';
+export { ShardedNumberStore } from './sharding/sharded-number-store';
+export { SqlNumberStore } from './numbers/sql-number-store';
+export { NumberTransaction } from './numbers/number-transaction';
 export { Shard, type ShardOptions } from './sharding/shard';
 export { type ShardEvents, ShardedSegmentStore } from './sharding/sharded-segment-store';
 export { ShardedTagStore } from './sharding/sharded-tag-store';

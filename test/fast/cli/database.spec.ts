@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { tmpdir, userInfo } from 'node:os';
 import { join } from 'node:path';
 import { type SqlFixture, sqlFixture } from '../../support/contract/sql-stores';
 import { insertTag } from '../../support/servers/data-directory';
@@ -60,6 +60,98 @@ describe('leaf with an SQLite file', () => {
       { biz_tag: `tax@${out.slice(1, 5)}/04-01` },
     ]);
     expect((await leaf(['tags', 'create', 'x', '--reset', 'fiscal:02-29'], env)).code).toBe(2);
+  });
+
+  describe('numbers', () => {
+    const at = ['--at', '2026-06-01T12:00:00Z'];
+
+    it('are new once, listed page by page, and settled', async () => {
+      const args = ['--order', 'gapless', '--reset', 'yearly', '--pattern', 'Nº{YYYY}-{seq:3}', '--reissue'];
+      expect(await leafJson(['tags', 'create', 'invoice', ...args], env)).toMatchObject({
+        ...{ order: 'gapless', reset: 'yearly', pattern: 'Nº{YYYY}-{seq:3}', reissue: true },
+      });
+      const issued = await leaf(['numbers', 'issue', 'invoice', 'a', 'order 4711/1', 'c', ...at], env);
+      expect(issued).toEqual({ code: 0, out: 'Nº2026-001\nNº2026-002\nNº2026-003\n', err: '' });
+      const by = `leaf:${userInfo().username}`;
+      expect(await leafJson(['numbers', 'issue', 'invoice', 'c', ...at], env)).toEqual({
+        tag: 'invoice',
+        numbers: [
+          {
+            ...{ tag: 'invoice', key: 'c', period: '2026', number: '3', text: 'Nº2026-003', state: 'issued' },
+            ...{ issuedAt: expect.any(String), issuedBy: by },
+          },
+        ],
+      });
+      expect(await leafJson(['numbers', 'confirm', 'invoice', 'a'], env)).toMatchObject({
+        ...{ number: '1', state: 'confirmed', settledBy: by },
+      });
+      expect((await leaf(['numbers', 'void', 'invoice', 'order 4711/1', '--reason', 'torn'], env)).out).toMatch(
+        /^tag {8}invoice\nkey {8}order 4711\/1\n(.*\n)*state {6}void\n(.*\n)*reason {5}torn\n$/,
+      );
+      const { out, err } = await leaf(['numbers', 'list', 'invoice', '--period', '2026', '--limit', '2'], env);
+      expect(out).toMatch(
+        /^PERIOD +NUMBER .*\n2026 +Nº2026-001 +a +confirmed .*\n2026 +Nº2026-002 +order 4711\/1 +void .*torn\n$/,
+      );
+      expect(err).toBe('There are more numbers: leaf numbers list invoice --period 2026 --after 2026~2~0\n');
+      expect(await leafJson(['numbers', 'list', 'invoice', '--after', '2026~2~0'], env)).toMatchObject({
+        numbers: [{ key: 'c' }],
+        next: null,
+      });
+      expect(await leafJson(['numbers', 'list', 'invoice', '--state', 'void'], env)).toMatchObject({
+        numbers: [{ key: 'order 4711/1' }],
+      });
+      expect(await leafJson(['numbers', 'issue', 'invoice', 'd', ...at], env)).toMatchObject({
+        numbers: [{ text: 'Nº2026-002' }],
+      });
+    });
+
+    it('are audited, and a changed row fails the command', async () => {
+      const audit = ['numbers', 'audit', 'invoice', '--period', '2026'];
+      const { code, out } = await leaf(audit, env);
+      expect(code).toBe(0);
+      expect(out).toMatch(/^first {10}1\nlast {11}3\nissued {9}2\nconfirmed {6}1\nvoid {11}0\nreissued {7}1\n/m);
+      expect(out).toMatch(/\n\nEvery number is on record, and the journal is intact\.\n$/);
+      await database.execute("UPDATE leaf_number SET doc_key = 'x' WHERE biz_tag = 'invoice' AND number = 3");
+      const changed = await leaf(audit, env);
+      expect(changed.code).toBe(1);
+      expect(changed.out).toMatch(/\nThe journal is not intact: number 3: its row says .*\n$/);
+      await database.execute("DELETE FROM leaf_number WHERE biz_tag = 'invoice' AND number = 3");
+      const { code: failed, out: json } = await leaf([...audit, '--json'], env);
+      expect(failed).toBe(1);
+      expect(JSON.parse(json)).toMatchObject({
+        ...{ period: '2026', first: '1', last: '2', contiguous: false, missing: [{ from: '3', to: '3' }] },
+        ...{ intact: false, fault: { number: '3' } },
+      });
+    });
+
+    it('go on where the command says, in a journal sealed with the key of the servers', async () => {
+      const key = 'a-key-of-16-characters';
+      const keyed = { ...env, LEAF_NUMBERS_KEY: key };
+      await leafJson(['tags', 'create', 'slip', '--order', 'gapless'], env);
+      await leaf(['numbers', 'issue', 'slip', 'a'], keyed);
+      const args = ['numbers', 'continue', 'slip', '--last', '3', '--reason', 'paper'];
+      expect(await leaf(args, keyed)).toEqual({
+        ...{ code: 0, out: 'Numbers up to 3 are on record; 2 of them became void.\n', err: '' },
+      });
+      expect(await leaf(['numbers', 'issue', 'slip', 'b'], keyed)).toMatchObject({ out: '4\n' });
+      expect(await leafJson(['numbers', 'audit', 'slip'], keyed)).toMatchObject({ lines: 6, unverified: 0 });
+      expect(await leafJson(['numbers', 'audit', 'slip'], env)).toMatchObject({ lines: 6, unverified: 6 });
+      expect(await leafJson(['numbers', 'show', 'slip', 'b'], env)).not.toHaveProperty('period');
+    });
+
+    it.each([
+      [['issue', 'nothing', 'a'], 'Create it: leaf tags create nothing --order gapless (LEAF_TAG_NOT_FOUND)'],
+      [['issue', 'order', 'a'], '(LEAF_TAG_NOT_GAPLESS)'],
+      [['issue', 'slip', '~a'], '(LEAF_REQUEST_INVALID)'],
+      [['show', 'slip', 'z'], '(LEAF_NUMBER_NOT_FOUND)'],
+      [['list', 'slip', '--after', 'z'], '--after must be the value that the page before has shown.'],
+      [['continue', 'slip', '--last', '1', '--reason', 'x'], '(LEAF_MAX_ID_BACKWARDS)'],
+    ])('%j is refused with one line', async (args, message) => {
+      const { code, out, err } = await leaf(['numbers', ...args], env);
+      expect({ code, out }).toEqual({ code: 1, out: '' });
+      expect(err).toMatch(/^leaf: [^\n]+\n$/);
+      expect(err).toContain(message);
+    });
   });
 
   it('lists tags page by page', async () => {
@@ -133,7 +225,13 @@ describe('leaf with an SQLite file', () => {
 
   it('refuses one of several databases, whose tags can belong to another one', async () => {
     await database.execute("INSERT INTO leaf_registry (name, document) VALUES ('database:other', '{}')");
-    for (const args of [['next', 'order'], ['range', 'order', '-n', '5'], ['tags'], ['tags', 'create', 'x']]) {
+    for (const args of [
+      ['next', 'order'],
+      ['range', 'order', '-n', '5'],
+      ['tags'],
+      ['tags', 'create', 'x'],
+      ['numbers', 'issue', 'receipt', 'c'],
+    ]) {
       const { code, out, err } = await leaf(args, env);
       expect({ code, out }).toEqual({ code: 1, out: '' });
       expect(err).toContain('is one of several (other)');

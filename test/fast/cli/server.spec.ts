@@ -76,6 +76,47 @@ describe('leaf with a server', () => {
     expect(err).toContain('(LEAF_TAG_EXHAUSTED)');
   });
 
+  it('gives documents their numbers without gaps', async () => {
+    await create('invoice-number', '--order', 'gapless', '--reset', 'yearly', '--pattern', '{YYYY}-{seq:3}');
+    const numbers = (...args: string[]): Promise<Ran> => leaf(['numbers', ...args], env);
+    const at = ['--at', '2026-06-01T14:00:00+02:00'];
+    expect(await numbers('issue', 'invoice-number', 'order 4711/1', 'b', 'c', ...at)).toEqual({
+      ...{ code: 0, out: '2026-001\n2026-002\n2026-003\n', err: '' },
+    });
+    expect(await leafJson(['numbers', 'issue', 'invoice-number', 'b', ...at], env)).toMatchObject({
+      tag: 'invoice-number',
+      numbers: [{ key: 'b', number: '2', text: '2026-002', state: 'issued', issuedBy: 'billing' }],
+    });
+    expect(await leafJson(['numbers', 'confirm', 'invoice-number', 'order 4711/1'], env)).toMatchObject({
+      ...{ key: 'order 4711/1', state: 'confirmed', settledBy: 'billing' },
+    });
+    expect(await leafJson(['numbers', 'void', 'invoice-number', 'b', '--reason', 'printer jam'], env)).toMatchObject({
+      state: 'void',
+      reason: 'printer jam',
+    });
+    expect((await numbers('show', 'invoice-number', 'c')).out).toMatch(/^number {4}3\ntext {6}2026-003\n/m);
+    const page = await numbers('list', 'invoice-number', '--period', '2026', '--state', 'issued', '--limit', '1');
+    expect(page).toMatchObject({ code: 0, err: '' });
+    const { err } = await numbers('list', 'invoice-number', '--limit', '1');
+    expect(err).toBe('There are more numbers: leaf numbers list invoice-number --after 2026~1~0\n');
+    expect(await leafJson(['numbers', 'list', 'invoice-number', '--after', '2026~1~0'], env)).toMatchObject({
+      numbers: [{ key: 'b' }, { key: 'c' }],
+      next: null,
+    });
+    const goOn = ['numbers', 'continue', 'invoice-number', '--period', '2026', '--last', '5', '--reason', 'on paper'];
+    expect((await leaf(goOn, env)).err).toContain('(LEAF_UNAUTHORIZED)');
+    expect(await leafJson(goOn, { ...env, LEAF_TOKEN: ADMIN_TOKEN })).toEqual({
+      ...{ tag: 'invoice-number', lastNumber: '5', skipped: 2 },
+    });
+    const audit = await numbers('audit', 'invoice-number', '--period', '2026');
+    expect(audit).toMatchObject({ code: 0, err: '' });
+    expect(audit.out).toMatch(/^void {11}3\n/m);
+    const refused = await numbers('show', 'invoice-number', 'audit');
+    expect(refused.err).toContain('"audit" is not a valid key');
+    expect((await numbers('show', 'order', 'a')).err).toContain('(LEAF_TAG_NOT_GAPLESS)');
+    expect((await numbers('issue', 'nothing', 'a')).err).toContain('leaf tags create nothing --order gapless');
+  });
+
   it('takes snowflake IDs, and decodes them by the layout of the server', async () => {
     const { ids } = await leafJson<{ ids: string[] }>(['snowflake', '-n', '5'], env);
     expect(new Set(ids).size).toBe(5);

@@ -36,6 +36,7 @@ const TARGET_LABELS = ['job', 'instance', 'namespace', 'pod', '__name__'];
 /** Labels of what has no value before something happens, or before a rate is known. */
 const LATER: Readonly<Record<string, readonly string[]>> = {
   leaf_overload_refusals_total: ['reason'],
+  leaf_numbers_oldest_open_seconds: ['tag'],
   leaf_segment_exhaustion_seconds: ['tag', 'process'],
   leaf_process_up: ['process'],
   leaf_resp_commands_total: ['command', 'status'],

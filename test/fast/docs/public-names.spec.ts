@@ -23,6 +23,18 @@ const PUBLIC: Readonly<Record<string, string[]>> = {
     ...['DatedFormat', 'DatedId', 'IdFormat', 'IdPermutation', 'IdPermutationOptions', 'PeriodFormat'],
     ...['PeriodFormatOptions', 'PermutedFormat', 'PrefixedFormat', 'RadixFormat', 'RadixFormatOptions'],
     'SnowflakeDateFormat',
+    // Numbers without gaps
+    ...[
+      'AuditFault',
+      'DocumentNumber',
+      'GaplessSettings',
+      'NumberAnswer',
+      'NumberAudit',
+      'TransactionStatement',
+      'NumberJson',
+      'NumberState',
+    ],
+    'Numbers',
     // Stores of segments and tags
     ...['Allocation', 'AllocationRequest', 'Period', 'SegmentStore', 'TagEntry', 'periodRow', 'tagOfRow'],
     ...['NewTag', 'TagChange', 'TagPage', 'TagRow', 'TagStore', 'assertNewTag', 'assertTagChange'],

@@ -27,7 +27,7 @@ import { until } from '../../support/until';
 @Module({})
 class HostModule {}
 
-const JOBS = ['leaf-tag-refresh', 'leaf-time-report', 'leaf-registry-maintenance'];
+const JOBS = ['leaf-number-watch', 'leaf-tag-refresh', 'leaf-time-report', 'leaf-registry-maintenance'];
 
 let directory: string;
 let workers: InMemoryWorkers;
@@ -324,7 +324,11 @@ describe('The module of one mode', () => {
         await app.get(TagStore).create({ tag: 'order', step: 10 });
         expect(await app.get(SegmentService).generator.next('order')).toBe(1n);
         expect(app.get(SnowflakeService)).toBeUndefined();
-        expect(app.get(SchedulerRegistry).getIntervals()).toEqual(['leaf-tag-refresh', 'leaf-hot-tags']);
+        expect(app.get(SchedulerRegistry).getIntervals()).toEqual([
+          'leaf-number-watch',
+          'leaf-tag-refresh',
+          'leaf-hot-tags',
+        ]);
       },
     );
   });

@@ -73,7 +73,10 @@ describe('Two modules whose functions have the same source text have their own o
     @Module({ imports })
     class HostModule {}
     const app = await NestFactory.createApplicationContext(HostModule, { logger: false });
-    expect(app.get(SchedulerRegistry).getIntervals()).toEqual(['leaf-tag-refresh', 'leaf-tag-refresh-2']);
+    expect(app.get(SchedulerRegistry).getIntervals()).toEqual([
+      ...['leaf-number-watch', 'leaf-tag-refresh'],
+      ...['leaf-number-watch-2', 'leaf-tag-refresh-2'],
+    ]);
     await app.close();
   });
 

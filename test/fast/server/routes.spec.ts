@@ -17,6 +17,9 @@ const PUBLIC = [
   'GET /api/monitor/segments',
   'GET /api/monitor/snowflake',
   'GET /api/monitor/stream',
+  'GET /api/numbers/:tag',
+  'GET /api/numbers/:tag/:key',
+  'GET /api/numbers/:tag/audit',
   'GET /api/segment/batch/:tag',
   'GET /api/segment/get/:tag',
   'GET /api/segment/period/:tag',
@@ -50,8 +53,16 @@ const ADMIN = [
   'POST /api/server/drain',
   'POST /api/server/clients/:name/block',
   'POST /api/tags',
+  'POST /api/tags/:tag/continue',
   'POST /api/tags/:tag/pause',
   'POST /api/tags/:tag/resume',
+];
+/** Numbers of documents: for those who may take IDs. */
+const NUMBERS = [
+  'POST /api/numbers/:tag/:key/confirm',
+  'POST /api/numbers/:tag/:key/void',
+  'PUT /api/numbers/:tag',
+  'PUT /api/numbers/:tag/:key',
 ];
 /** For processes with a worker token. */
 const WORKERS = ['DELETE /api/workers/:lease', 'GET /api/workers', 'POST /api/workers', 'PUT /api/workers/:lease'];
@@ -78,7 +89,7 @@ function split(route: string): readonly [string, string] {
 
 describe('the routes of the server', () => {
   it('are public or need a token, each of them as this list says', () => {
-    expect(routes).toEqual([...PUBLIC, ...ADMIN, ...WORKERS, ...PEERS].sort());
+    expect(routes).toEqual([...PUBLIC, ...ADMIN, ...NUMBERS, ...WORKERS, ...PEERS].sort());
     // Who only looks changes nothing.
     expect(PUBLIC.filter((route) => !route.startsWith('GET '))).toEqual([]);
   });
@@ -212,10 +223,14 @@ describe('a method that a route does not have', () => {
 
   it('is refused by every route, with the allowed methods in the response', async () => {
     for (const path of new Set([...PUBLIC, ...ADMIN].map((route) => route.split(' ')[1] ?? ''))) {
-      const own = routes.flatMap((route) => (route.endsWith(` ${path}`) ? [route.split(' ')[0] ?? ''] : []));
+      const isOf = (route: string): boolean => new RegExp(`^${route.replaceAll(/:\w+/g, '[^/]+')}$`).test(path);
+      const own = routes.flatMap((route) => {
+        const [verb = '', pattern = ''] = route.split(' ');
+        return isOf(pattern) ? [verb] : [];
+      });
       const { status, headers } = await call(server.port, split(`TRACE ${path}`)[1], { method: 'TRACE' });
       const allowed = (headers.allow ?? '').split(', ').filter((method) => method !== 'HEAD');
-      expect([path, status, allowed]).toEqual([path, 405, own]);
+      expect([path, status, allowed]).toEqual([path, 405, [...new Set(own)]]);
     }
   });
 });

@@ -1,5 +1,6 @@
 import { type MariadbServer, startMariadb } from '../../support/servers/mariadb';
 import { interleavedTagContract } from '../../support/contract/interleaved-tag.contract';
+import { numbersContract } from '../../support/contract/numbers.contract';
 import { olderVersionsContract } from '../../support/contract/older-versions.contract';
 import { lostHistoryContract } from '../../support/contract/lost-history.contract';
 import { day, periodContract } from '../../support/contract/period.contract';
@@ -28,6 +29,7 @@ const makeDatabase = async (): Promise<DatabaseFixture> =>
 
 lostHistoryContract('MariaDB', makeDatabase);
 restoreContract('MariaDB', makeDatabase);
+numbersContract('MariaDB', makeDatabase);
 
 it('a description or a name that an old table has no characters for is refused as bad input', async () => {
   const fixture = await tagFixture(await server.createDatabase(), () => Promise.resolve());

@@ -1,5 +1,6 @@
 import { type PostgresServer, startPostgres } from '../../support/servers/postgres';
 import { interleavedTagContract } from '../../support/contract/interleaved-tag.contract';
+import { numbersContract } from '../../support/contract/numbers.contract';
 import { olderVersionsContract } from '../../support/contract/older-versions.contract';
 import { lostHistoryContract } from '../../support/contract/lost-history.contract';
 import { periodContract } from '../../support/contract/period.contract';
@@ -28,3 +29,4 @@ const makeDatabase = async (): Promise<DatabaseFixture> =>
 
 lostHistoryContract('PostgreSQL', makeDatabase);
 restoreContract('PostgreSQL', makeDatabase);
+numbersContract('PostgreSQL', makeDatabase);

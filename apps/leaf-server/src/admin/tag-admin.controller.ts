@@ -33,6 +33,15 @@ class PauseResponse {
   readonly paused!: boolean;
 }
 
+@ApiSchema({ name: 'TagContinued' })
+class ContinueResponse {
+  @ApiProperty(ANY_TAG)
+  readonly tag!: string;
+
+  @ApiProperty({ type: 'integer', minimum: 0, description: 'How many numbers became void.' })
+  readonly skipped!: number;
+}
+
 const LOCATION = {
   Location: {
     description: 'The path of the tag.',
@@ -42,6 +51,7 @@ const LOCATION = {
 };
 
 const newTag = async (): Promise<typeof Bodies.NewTagBody> => (await import('./tag-bodies.js')).NewTagBody;
+const continuation = async (): Promise<typeof Bodies.ContinueBody> => (await import('./tag-bodies.js')).ContinueBody;
 const tagChange = async (): Promise<typeof Bodies.TagChangeBody> => (await import('./tag-bodies.js')).TagChangeBody;
 
 /** Every route here needs a token. */
@@ -100,7 +110,7 @@ export class TagAdminController {
   })
   @ApiParam({ name: 'tag', ...ANY_TAG })
   @ApiResponse({ status: 204, description: 'Done.' })
-  @ApiProblems('LEAF_TAG_INVALID', 'LEAF_TAG_NOT_FOUND', ...TAG_ROW_PROBLEMS)
+  @ApiProblems('LEAF_TAG_INVALID', 'LEAF_TAG_NOT_FOUND', 'LEAF_TAG_GAPLESS', ...TAG_ROW_PROBLEMS)
   @HttpCode(204)
   remove(@CurrentActor() by: Actor, @Param('tag') tag: string): Promise<void> {
     return this.tags.remove(by, tag);
@@ -131,6 +141,34 @@ export class TagAdminController {
   @HttpCode(200)
   resume(@CurrentActor() by: Actor, @Param('tag') tag: string): Promise<PauseResponse> {
     return this.setPaused(by, tag, false);
+  }
+
+  @Post(':tag/continue')
+  @ApiOperation({
+    operationId: 'continueTag',
+    summary: 'Says where a gapless tag goes on',
+    description:
+      'After a failover or a restore that may have lost numbers. Numbers up to the last one that no document has become void, with the reason.',
+  })
+  @ApiParam({ name: 'tag', ...ANY_TAG })
+  @ApiJsonBody(continuation)
+  @ApiResponse({ status: 200, description: 'Done.', type: ContinueResponse })
+  @ApiProblems(
+    'LEAF_TAG_INVALID',
+    'LEAF_TAG_NOT_FOUND',
+    'LEAF_TAG_NOT_GAPLESS',
+    'LEAF_TAG_EXHAUSTED',
+    'LEAF_MAX_ID_BACKWARDS',
+    'LEAF_PERIOD_INVALID',
+    ...TAG_ROW_PROBLEMS,
+  )
+  @HttpCode(200)
+  async continueTag(
+    @CurrentActor() by: Actor,
+    @Param('tag') tag: string,
+    @Body(new BodyPipe(continuation)) body: Bodies.ContinueBody,
+  ): Promise<ContinueResponse> {
+    return { tag, skipped: await this.tags.continueAfter(by, tag, body) };
   }
 
   private async setPaused(by: Actor, tag: string, paused: boolean): Promise<PauseResponse> {

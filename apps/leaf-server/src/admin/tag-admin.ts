@@ -1,5 +1,5 @@
 import { Injectable, Logger, Optional } from '@nestjs/common';
-import { LeafError, type TagEntry, type TagKind, type TagPage, type TagRow, TagStore } from '@leaf-ids/core';
+import { LeafError, Numbers, type TagEntry, type TagKind, type TagPage, type TagRow, TagStore } from '@leaf-ids/core';
 import {
   assertTag,
   DEFAULT_STEP,
@@ -11,7 +11,7 @@ import {
 import { SegmentService } from '@leaf-ids/id';
 import { broadcast, BusRequest, ProcessBus } from '../processes/process-bus';
 import { type Actor, Audit } from './audit';
-import type { NewTagBody, TagChangeBody } from './tag-bodies';
+import type { ContinueBody, NewTagBody, TagChangeBody } from './tag-bodies';
 
 const TAG_ADDED = new BusRequest<TagEntry, void>('tag added');
 const TAG_REMOVED = new BusRequest<string, void>('tag removed');
@@ -28,6 +28,7 @@ export class TagAdmin {
     private readonly bus: ProcessBus,
     @Optional() private readonly store?: TagStore,
     @Optional() private readonly segments?: SegmentService,
+    @Optional() private readonly numbers?: Numbers,
   ) {
     bus.serve(TAG_ADDED, (entry) => segments?.generator.add(entry));
     bus.serve(TAG_REMOVED, (tag) => segments?.generator.remove(tag));
@@ -98,6 +99,16 @@ export class TagAdmin {
       const changed = await broadcast(this.bus, TAG_PAUSE, { tag, paused });
       return { before: { paused: paused !== changed }, after: { paused } };
     });
+  }
+
+  /** @throws LeafError see {@link Numbers.continueAfter} */
+  async continueAfter(by: Actor, tag: string, { period, lastNumber, reason }: ContinueBody): Promise<number> {
+    const { after } = await this.audit.record(by, 'continue tag', tag, async () => {
+      const where = { period, lastNumber: BigInt(lastNumber), by: by.name, reason };
+      const skipped = await (this.numbers ?? this.off()).continueAfter(tag, where);
+      return { after: { period, lastNumber, reason, skipped } };
+    });
+    return after.skipped;
   }
 
   /** Only logs failures: the row is already changed, and an unreachable process reads it at its next refresh. */

@@ -1,10 +1,11 @@
 import { applyDecorators } from '@nestjs/common';
-import { IsIn, IsInt, IsString, Matches, Max, Min, ValidateBy, ValidateIf } from 'class-validator';
+import { IsBoolean, IsIn, IsInt, IsString, Matches, Max, Min, ValidateBy, ValidateIf } from 'class-validator';
 import { type Interleave, MAX_ID, type TagOrder, type TagReset } from '@leaf-ids/core';
 import {
   DEFAULT_STEP,
   fitsDescription,
   MAX_DESCRIPTION,
+  MAX_REASON,
   MAX_STEP,
   ORDERS,
   RESET_PATTERN,
@@ -127,6 +128,14 @@ export class TagChangeBody extends TagSettings {
   @Omittable()
   @CannotChange('interleave')
   readonly interleave?: never;
+
+  @Omittable()
+  @CannotChange('pattern')
+  readonly pattern?: never;
+
+  @Omittable()
+  @CannotChange('reissue')
+  readonly reissue?: never;
 }
 
 /** `POST /api/tags`. */
@@ -170,4 +179,36 @@ export class NewTagBody extends TagSettings {
   @Omittable()
   @IsInterleave()
   readonly interleave?: Interleave;
+
+  @ApiPropertyOptional(KIND.pattern)
+  @Omittable()
+  @IsString({ message: 'pattern must be text' })
+  readonly pattern?: string;
+
+  @ApiPropertyOptional(KIND.reissue)
+  @Omittable()
+  @IsBoolean({ message: 'reissue must be true or false' })
+  readonly reissue?: boolean;
+}
+
+/** `POST /api/tags/:tag/continue`. */
+@ApiSchema({ name: 'Continuation', additionalProperties: false })
+export class ContinueBody {
+  @ApiProperty({
+    ...DECIMAL,
+    pattern: '^(0|[1-9][0-9]{0,18})$',
+    description: 'The last number that may be on a document, or "0".',
+    example: '4711',
+  })
+  @Matches(/^(0|[1-9][0-9]{0,18})$/, { message: 'lastNumber must be a decimal string from "0"' })
+  readonly lastNumber!: string;
+
+  @ApiProperty({ minLength: 1, maxLength: MAX_REASON, description: 'For the journal.', example: 'restored a backup' })
+  @IsString({ message: 'reason must be text' })
+  readonly reason!: string;
+
+  @ApiPropertyOptional({ maxLength: 16, description: 'The current one by default.', example: '2026-11' })
+  @Omittable()
+  @IsString({ message: 'period must be text' })
+  readonly period?: string;
 }

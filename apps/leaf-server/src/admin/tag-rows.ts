@@ -2,6 +2,7 @@ import type { Interleave, TagOrder, TagReset } from '@leaf-ids/core';
 import {
   MAX_DESCRIPTION,
   MAX_INTERLEAVE,
+  MAX_PATTERN,
   MAX_STEP,
   ORDERS,
   RESET_PATTERN,
@@ -45,7 +46,8 @@ export class InterleaveSettings implements Interleave {
 export const KIND = {
   order: {
     enum: ORDERS,
-    description: '`strict`: IDs ascend across all servers. `relaxed`, the default: IDs ascend on each server.',
+    description:
+      '`strict`: IDs ascend across all servers. `relaxed`, the default: IDs ascend on each server. `gapless`: one number for each document, without gaps.',
   },
   reset: {
     type: 'string',
@@ -61,6 +63,13 @@ export const KIND = {
     example: 'Europe/Berlin',
   },
   interleave: { type: InterleaveSettings },
+  pattern: {
+    minLength: 1,
+    maxLength: MAX_PATTERN,
+    description: 'The text of a number of a gapless tag.',
+    example: 'INV-{YYYY}-{MM}-{seq:5}',
+  },
+  reissue: { description: 'Whether a gapless tag gives void numbers out again; false by default.' },
 } as const;
 
 /** A row in HTTP responses and in the audit log, without the settings that the row does not have. */
@@ -92,6 +101,12 @@ export class TagResponse implements TagJson {
 
   @ApiPropertyOptional(KIND.interleave)
   readonly interleave?: Interleave;
+
+  @ApiPropertyOptional(KIND.pattern)
+  readonly pattern?: string;
+
+  @ApiPropertyOptional(KIND.reissue)
+  readonly reissue?: boolean;
 
   @ApiPropertyOptional({ description: 'Name of the database that owns the tag; left out if there is only one.' })
   readonly shard?: string;

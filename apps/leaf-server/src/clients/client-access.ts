@@ -75,7 +75,7 @@ class Client {
   }
 
   /**
-   * Charges the quota of `tag` for `count` IDs.
+   * Charges the quota of `tag` for `count` IDs; 0 only checks that the client may use the tag.
    *
    * @throws LeafError `LEAF_FORBIDDEN`, `LEAF_QUOTA_EXCEEDED`
    */
@@ -88,7 +88,7 @@ class Client {
         `"${name}" may not take IDs of this tag. LEAF_CLIENT_QUOTAS lists its tags.`,
       );
     }
-    if (quota.take(count)) return quota;
+    if (count === 0 || quota.take(count)) return quota;
     const most = quota.maxCount;
     if (count > most) {
       throw new LeafError('LEAF_QUOTA_EXCEEDED', `The quota of "${name}" allows at most ${most} IDs in one call.`);

@@ -31,6 +31,7 @@ function segmentOf(values: Resolved): SegmentModuleOptions {
     firstTag: FIRST_TAG,
     accept: values.LEAF_DATABASE_ACCEPT,
     failoverGapSteps: values.LEAF_SEGMENT_FAILOVER_GAP_STEPS,
+    numbers: { ...(values.LEAF_NUMBERS_KEY && { key: values.LEAF_NUMBERS_KEY }), sync: values.LEAF_NUMBERS_SYNC },
   };
   const { LEAF_DATABASE_URL: url, LEAF_DATABASE_URLS: databases, LEAF_DATABASE_TAGS: tags } = values;
   return {

@@ -84,6 +84,18 @@ export const ID_VARIABLES = {
     integer(0, 1_000_000),
     'number of lost allocations per tag that Leaf tolerates in a database failover, by moving every tag forward; 0 disables this',
   ),
+  LEAF_NUMBERS_KEY: variable(
+    undefined,
+    text(/^.{16,}$/, 'at least 16 characters'),
+    'secret of at least 16 characters for the hashes in the journals of gapless tags; all servers of the database need the same',
+    { option: 'segment.database.numbers.key', secret: true, neverEmpty: true },
+  ),
+  LEAF_NUMBERS_KEY_FILE: variable(undefined, path, 'file with the value of LEAF_NUMBERS_KEY', { neverEmpty: true }),
+  LEAF_NUMBERS_SYNC: variable(
+    false,
+    flag,
+    'gapless tags go on after a failover without a question: only if the database acknowledges no commit that its next primary does not have',
+  ),
   LEAF_SNOWFLAKE_REGISTRY: variable(
     null,
     (value) => ALIASES[value] ?? listed(value),

@@ -25,6 +25,7 @@ describe('loadConfig', () => {
         firstTag: 'leaf-segment-test',
         accept: [],
         failoverGapSteps: 10,
+        numbers: { sync: false },
       },
       waitMs: 1000,
       refreshMs: 60_000,
@@ -282,6 +283,7 @@ describe('loadConfig', () => {
       firstTag: 'leaf-segment-test',
       accept: [],
       failoverGapSteps: 10,
+      numbers: { sync: false },
     });
     expect(loadConfig({ LEAF_DATABASE_URLS, LEAF_DATABASE_TAGS: '{}' }).ids.segment?.database).toMatchObject({
       shards: { tags: {} },

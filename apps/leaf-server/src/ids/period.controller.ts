@@ -79,7 +79,13 @@ export class PeriodController {
     type: PeriodRanges,
     headers: NONCE_ECHO,
   })
-  @ApiProblems('LEAF_SIZE_INVALID', 'LEAF_PERIOD_INVALID', 'LEAF_TAG_NOT_PERIODIC', ...SEGMENT_PROBLEMS)
+  @ApiProblems(
+    'LEAF_SIZE_INVALID',
+    'LEAF_PERIOD_INVALID',
+    'LEAF_TAG_NOT_PERIODIC',
+    'LEAF_TAG_GAPLESS',
+    ...SEGMENT_PROBLEMS,
+  )
   async take(
     @Param('tag') tag: string,
     @GivenSize() size: unknown,

@@ -60,7 +60,7 @@ export class SegmentController {
   @ApiOperation({ operationId: 'takeSegmentId', summary: 'The next ID of a tag' })
   @ApiParam({ name: 'tag', ...TAG })
   @ApiResponse({ status: 200, ...ID_TEXT })
-  @ApiProblems('LEAF_TAG_PERIODIC', ...SEGMENT_PROBLEMS)
+  @ApiProblems('LEAF_TAG_PERIODIC', 'LEAF_TAG_GAPLESS', ...SEGMENT_PROBLEMS)
   async get(@Param('tag') tag: string, @Res({ passthrough: true }) reply: FastifyReply): Promise<string> {
     assertTag(tag);
     return oneId(await this.ids.nextIdString(tag), reply, this.config.jsonIds);
@@ -72,7 +72,7 @@ export class SegmentController {
   @ApiParam({ name: 'tag', ...TAG })
   @ApiSizeAndNonce(MAX_BATCH_SIZE)
   @ApiResponse({ status: 200, description: 'The IDs, ascending.', type: SegmentBatch, headers: NONCE_ECHO })
-  @ApiProblems('LEAF_SIZE_INVALID', 'LEAF_TAG_PERIODIC', ...SEGMENT_PROBLEMS)
+  @ApiProblems('LEAF_SIZE_INVALID', 'LEAF_TAG_PERIODIC', 'LEAF_TAG_GAPLESS', ...SEGMENT_PROBLEMS)
   async batch(
     @Param('tag') tag: string,
     @GivenSize() size: unknown,
@@ -100,7 +100,7 @@ export class SegmentController {
     type: SegmentRanges,
     headers: NONCE_ECHO,
   })
-  @ApiProblems('LEAF_SIZE_INVALID', 'LEAF_TAG_PERIODIC', ...SEGMENT_PROBLEMS)
+  @ApiProblems('LEAF_SIZE_INVALID', 'LEAF_TAG_PERIODIC', 'LEAF_TAG_GAPLESS', ...SEGMENT_PROBLEMS)
   async range(
     @Param('tag') tag: string,
     @GivenSize() size: unknown,

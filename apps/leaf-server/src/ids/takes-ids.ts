@@ -1,6 +1,7 @@
 import {
   applyDecorators,
   type CanActivate,
+  createParamDecorator,
   type ExecutionContext,
   Injectable,
   SetMetadata,
@@ -12,7 +13,20 @@ import { ClientAccess } from '../clients/client-access';
 import { ApiTakesIds } from '../openapi/problems';
 import { givenSize, parseSize } from './parameters';
 
-const MAX_SIZE = Symbol('maximum size');
+/** Counts the IDs that a request takes. */
+type Count = (request: FastifyRequest<IdRequest>) => number;
+
+const COUNT = Symbol('count');
+
+/** Who may not be known: taking IDs requires no token. */
+export const ANYBODY = 'anonymous';
+
+declare module 'fastify' {
+  interface FastifyRequest {
+    /** Of the token with which the request takes IDs. */
+    clientName?: string;
+  }
+}
 
 interface IdRequest {
   /** The route has one of the two. */
@@ -35,9 +49,10 @@ export class ClientGuard implements CanActivate {
     const request = http.getRequest<FastifyRequest<IdRequest>>();
     const reply = http.getResponse<FastifyReply>();
     const { tag, key = '' } = request.params;
-    const maximum = this.reflector.get<number | undefined>(MAX_SIZE, context.getHandler());
+    const countOf = this.reflector.get<Count>(COUNT, context.getHandler());
     const client = this.clients.identify(request, reply);
-    const count = maximum === undefined ? 1 : parseSize(givenSize(request.query), maximum);
+    request.clientName = client.name;
+    const count = countOf(request);
     const quota = client.charge(tag ?? key, count);
     reply.raw.once('close', () => {
       if (reply.statusCode >= 400) quota.giveBack(count);
@@ -52,5 +67,16 @@ export class ClientGuard implements CanActivate {
  * @param maximum of the parameter `size`; undefined if the route issues one ID
  */
 export function TakesIds(maximum?: number): MethodDecorator {
-  return applyDecorators(UseGuards(ClientGuard), SetMetadata(MAX_SIZE, maximum), ApiTakesIds());
+  return Charged(({ query }) => (maximum === undefined ? 1 : parseSize(givenSize(query), maximum)));
 }
+
+/** As {@link TakesIds}, for a route that counts otherwise; 0: it takes none, but is for those who may. */
+export function Charged(count: Count): MethodDecorator {
+  return applyDecorators(UseGuards(ClientGuard), SetMetadata(COUNT, count), ApiTakesIds());
+}
+
+/** The name of the token of the request, for the journal of numbers. */
+export const CurrentClient = createParamDecorator(
+  (_: unknown, context: ExecutionContext): string =>
+    context.switchToHttp().getRequest<FastifyRequest>().clientName ?? ANYBODY,
+);

@@ -10,6 +10,7 @@ import { describeProblems, ProblemDocument } from './problems';
 /** The tags of the OpenAPI document, in the order of the documentation. */
 const GROUPS = {
   'Segment IDs': 'Numbers that a database allocates for each tag. They ascend on each server.',
+  Numbers: 'One number for each document, without gaps: the same document gets the same number, however often it asks.',
   'Snowflake IDs':
     'Numbers composed of time, worker ID and sequence. They are roughly ordered by time and need no database.',
   'Worker windows':

@@ -1,8 +1,11 @@
-import { type IdRange, idsOf, type LeafError, MAX_BATCH_SIZE, MAX_RANGE_SIZE } from '@leaf-ids/core';
-import type { EmbeddedIdService } from '@leaf-ids/id';
+import { isUtf8 } from 'node:buffer';
+import { type IdRange, idsOf, LeafError, MAX_BATCH_SIZE, MAX_RANGE_SIZE } from '@leaf-ids/core';
+import type { EmbeddedIdService, Leaf } from '@leaf-ids/id';
 import { type OverloadCounts, overloaded, type RefusalReason } from '../http/overload/refusals';
 import { parseId } from '../ids/id-text';
+import { numbersOf } from '../ids/numbers-of';
 import { parseSize } from '../ids/parameters';
+import { ANYBODY } from '../ids/takes-ids';
 import type { ClientAccess, IdQuota } from '../clients/client-access';
 import { command, type Commands, type ConnectionState, type Reply } from './command-table';
 import { array, bulk, integer, map } from './replies';
@@ -16,6 +19,7 @@ const SURPLUS_SIZE = 1000;
 
 interface IdParts {
   readonly ids: EmbeddedIdService;
+  readonly leaf: Pick<Leaf, 'numbers'>;
   readonly clients: ClientAccess;
   readonly overload: OverloadCounts;
   /** Commands that wait for their IDs at once, with the requests of HTTP. */
@@ -31,7 +35,7 @@ interface Take<Ids> {
 }
 
 /** Commands that issue or decode IDs. */
-export function idCommands({ ids, clients, overload, maxInFlight }: IdParts): Commands {
+export function idCommands({ ids, leaf, clients, overload, maxInFlight }: IdParts): Commands {
   const charge = (state: ConnectionState, tag: string, count: number): IdQuota => {
     if (state.surplus && count > SURPLUS_SIZE) throw refused(overload, 'connections');
     return clients.charge(state.access, tag, count);
@@ -87,6 +91,19 @@ export function idCommands({ ids, clients, overload, maxInFlight }: IdParts): Co
         reply: (ranges) => array(ranges.map(({ from, to }) => array([bulkOf(from), bulkOf(to)]))),
       });
     }),
+    'LEAF.NUMBER': command(2, 2, ([, tag = '', word = ''], state) =>
+      take(state, tag, 1, {
+        // The database decides whether the document has a number.
+        now: () => undefined,
+        later: async () => {
+          const numbers = numbersOf(leaf);
+          const [answer] = await numbers.issue(tag, [utf8(word)], state.access?.client.name ?? ANYBODY);
+          if (answer === undefined) throw new Error('There is no answer.');
+          return numbers.textOf(tag, answer.number);
+        },
+        reply: (text) => bulk(latin1(text)),
+      }),
+    ),
     'LEAF.SNOWFLAKE': command(0, 1, ([, given], state) => {
       if (given === undefined) {
         return take(state, SNOWFLAKE_KEY, 1, {
@@ -122,6 +139,22 @@ export function idCommands({ ids, clients, overload, maxInFlight }: IdParts): Co
 function refused(overload: OverloadCounts, reason: RefusalReason): LeafError {
   overload.add(reason);
   return overloaded();
+}
+
+/**
+ * The text of a word. Invalid UTF-8 is refused: two keys in another encoding could become the same text.
+ *
+ * @throws LeafError `LEAF_REQUEST_INVALID`
+ */
+function utf8(word: string): string {
+  const bytes = Buffer.from(word, 'latin1');
+  if (isUtf8(bytes)) return bytes.toString();
+  throw new LeafError('LEAF_REQUEST_INVALID', 'The key must be encoded in UTF-8.');
+}
+
+/** One character for each byte of UTF-8. */
+function latin1(text: string): string {
+  return Buffer.from(text).toString('latin1');
 }
 
 function bulkOf(id: bigint): string {

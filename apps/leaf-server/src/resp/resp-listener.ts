@@ -5,7 +5,7 @@ import { createServer as createTlsServer } from 'node:tls';
 import { type BeforeApplicationShutdown, Inject, Injectable, type OnApplicationShutdown } from '@nestjs/common';
 import { Clock, LeafError } from '@leaf-ids/core';
 import { messageOf, systemRandom } from '@leaf-ids/core/internal';
-import { EmbeddedIdService } from '@leaf-ids/id';
+import { EmbeddedIdService, Leaf } from '@leaf-ids/id';
 import { LEAF_CONFIG } from '../config/config.module';
 import type { LeafConfig, RespTls } from '../config/leaf-config';
 import { AccessLines } from '../http/access-log';
@@ -48,6 +48,7 @@ export class RespListener implements BeforeApplicationShutdown, OnApplicationShu
     counts: RequestCounts,
     overload: OverloadCounts,
     ids: EmbeddedIdService,
+    leaf: Leaf,
     clients: ClientAccess,
   ) {
     const { http, accessLog } = config;
@@ -56,7 +57,7 @@ export class RespListener implements BeforeApplicationShutdown, OnApplicationShu
     this.connections = new Connections(maxConnections, clock, overload, isBusy);
     const commands = {
       ...connectionCommands({ clients, clock }),
-      ...idCommands({ ids, clients, overload, maxInFlight }),
+      ...idCommands({ ids, leaf, clients, overload, maxInFlight }),
     };
     this.parts = {
       table: new CommandTable(commands, counts),

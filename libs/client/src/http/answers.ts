@@ -98,7 +98,7 @@ export function readBatch(body: unknown, key: string, count: number): string[] {
   return ids as string[];
 }
 
-function isId(value: unknown): value is string {
+export function isId(value: unknown): value is string {
   return typeof value === 'string' && DECIMAL.test(value) && !isBelow(MAX_TEXT, value);
 }
 

@@ -3,13 +3,13 @@ import type { PeriodNumber } from '../service/id-service';
 import { idsOf } from '../segment/tags/id-range';
 import { calendarOf, periodName, periodOf, periodParts, type PeriodRanges } from '../segment/tags/periods';
 import { isReset, RESET_RULE, type TagReset } from '../segment/tags/tag-settings';
-import { assertOptions, object, required, rule, text, whole } from '../util/options';
+import { assertOptions, object, rule, text, whole } from '../util/options';
 import { assertId, invalidId } from './id-format';
 import { invalidPattern, MAX_DIGITS, type Piece, piecesOf, type Values } from './period-pattern';
 
 export interface PeriodFormatOptions {
-  /** The `reset` of the tag. Determines the placeholders for the period. */
-  readonly reset: TagReset;
+  /** The `reset` of the tag. Determines the placeholders for the period; undefined: a gapless tag without periods. */
+  readonly reset: TagReset | undefined;
   /**
    * 1 to 128 characters with placeholders: `INV-{YYYY}-{MM}-{seq:5}`. Contains the placeholders that identify a period,
    * and one `{seq}`. If omitted, the text is the prefix, the period and the number, separated by dashes.
@@ -22,7 +22,7 @@ export interface PeriodFormatOptions {
 }
 
 const RULES = object({
-  reset: required(rule(RESET_RULE, isReset)),
+  reset: rule(RESET_RULE, (value) => value === undefined || isReset(value)),
   pattern: text,
   prefix: rule(
     '1 to 32 letters and digits, starting with a letter',
@@ -37,7 +37,7 @@ const RULES = object({
  * most the minimum number of digits.
  */
 export class PeriodFormat {
-  private readonly reset: TagReset;
+  private readonly reset: TagReset | undefined;
   private readonly pattern: string;
   private readonly pieces: readonly Piece[];
   private readonly expression: RegExp;
@@ -74,7 +74,7 @@ export class PeriodFormat {
     this.pieces.forEach((piece, index) => {
       if (piece.part !== undefined) values[piece.part] = piece.read(found[index + 1] ?? '');
     });
-    const period = periodName(calendarOf(this.reset), values);
+    const period = this.reset === undefined ? '' : periodName(calendarOf(this.reset), values);
     const result = { period, number: BigInt(values.seq ?? '') };
     // Compares zeros, check digits and repeated parts as well.
     if (this.format(result) !== text) throw this.unexpected();
@@ -88,11 +88,13 @@ export class PeriodFormat {
   }
 
   private partsOf(period: string): Values {
+    const { reset } = this;
+    if (reset === undefined) return {};
     try {
-      periodOf(this.reset, period);
-      return periodParts(this.reset, period);
+      periodOf(reset, period);
+      return periodParts(reset, period);
     } catch {
-      throw invalidId(`${JSON.stringify(period.slice(0, 10))} is not a ${this.reset} period`);
+      throw invalidId(`${JSON.stringify(period.slice(0, 10))} is not a ${reset} period`);
     }
   }
 
@@ -110,7 +112,7 @@ function writePiece(piece: Piece, values: Values, before: string): string {
 function patternOf({ reset, pattern, prefix, digits }: PeriodFormatOptions): string {
   if (pattern === undefined) {
     const begin = prefix === undefined ? '' : `${prefix}-`;
-    return `${begin}${calendarOf(reset).template}-{seq:${digits ?? 1}}`;
+    return `${begin}${reset === undefined ? '' : `${calendarOf(reset).template}-`}{seq:${digits ?? 1}}`;
   }
   if (digits !== undefined) throw invalidPattern(`use {seq:${digits}} in place of digits: ${digits}`);
   if (pattern.includes('{prefix}') !== (prefix !== undefined)) {

@@ -77,10 +77,11 @@ function crossSum(number: number): number {
  *
  * @throws LeafError `LEAF_CONFIG_INVALID`
  */
-export function piecesOf(pattern: string, reset: TagReset): Piece[] {
+export function piecesOf(pattern: string, reset: TagReset | undefined): Piece[] {
   if (pattern.length > MAX_PATTERN) throw invalidPattern(`it must have at most ${MAX_PATTERN} characters`);
   if (visible(pattern) !== pattern) throw invalidPattern('it contains invisible characters');
-  const fields = fieldsOf(reset);
+  const fields = reset === undefined ? new Map<string, Piece>() : fieldsOf(reset);
+  const kind = reset === undefined ? 'tag without periods' : `${reset} tag`;
   const pieces = Array.from(pattern.matchAll(/\{([^{}]*)\}|[^{}]+|[{}]/g), (match): Piece => {
     const [text, name = ''] = match;
     if (!/^[{}]/.test(text)) return literal(text);
@@ -92,7 +93,7 @@ export function piecesOf(pattern: string, reset: TagReset): Piece[] {
     if (piece !== undefined) return piece;
     const names = [...fields.keys(), 'seq', 'seq:5', ...Object.keys(CHECK_DIGITS).map((each) => `check:${each}`)];
     const known = names.map((each) => `{${each}}`).join(', ');
-    throw invalidPattern(`unknown placeholder ${text}; the placeholders for a ${reset} tag are ${known}`);
+    throw invalidPattern(`unknown placeholder ${text}; the placeholders for a ${kind} are ${known}`);
   });
   const parts = pieces.flatMap(({ part }) => part ?? []);
   const missing = [...fields].find(([name, { part }]) => part === name && !parts.includes(name));

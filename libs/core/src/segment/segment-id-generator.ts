@@ -17,6 +17,7 @@ import type { SegmentStore, TagEntry } from './tags/segment-store';
 import { type TagReset, assertTag, isTag } from './tags/tag-settings';
 import { TagLookup } from './directory/tag-lookup';
 import {
+  gaplessTag,
   invalidRow,
   pausedTag,
   periodicTag,
@@ -270,7 +271,8 @@ export class SegmentIdGenerator extends KnownTags {
     this.assertServed(tag);
     const periodic = this.periodic.get(tag);
     if (periodic !== undefined) return periodic;
-    throw this.isKnown(tag) ? tagWithoutPeriods(tag) : unknownTag(tag);
+    if (!this.isKnown(tag)) throw unknownTag(tag);
+    throw this.sourceOf(tag)?.order === 'gapless' ? gaplessTag(tag) : tagWithoutPeriods(tag);
   }
 
   /** Looks up the tag in the store, unless it is known. */

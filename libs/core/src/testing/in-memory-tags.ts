@@ -3,7 +3,7 @@ import { LeafError } from '../errors/leaf-error';
 import { type IdRange, MAX_ID } from '../segment/tags/id-range';
 import { assertNear, PeriodCalendar, type PeriodRanges, periodRow } from '../segment/tags/periods';
 import { assertTag } from '../segment/tags/tag-settings';
-import { periodicTag, tagWithoutPeriods, unknownTag } from '../segment/tags/tag-refusals';
+import { gaplessTag, periodicTag, tagWithoutPeriods, unknownTag } from '../segment/tags/tag-refusals';
 import { assertNewTag, type DeclaredTag, type NewTag, newTagOf } from '../segment/tags/tag-store';
 
 /** As `NewTag`, without interleaving; `step` is 2000 if omitted. */
@@ -58,6 +58,7 @@ export class InMemoryTags {
     assertTag(name);
     if (this.declared === undefined) return newTagOf(name);
     const tag = this.declared.get(name);
+    if (tag?.order === 'gapless') throw gaplessTag(name);
     if (tag === undefined) throw unknownTag(name);
     return tag;
   }

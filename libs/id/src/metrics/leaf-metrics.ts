@@ -1,4 +1,5 @@
 import type { LeafStatus, RegistryStatus, SegmentStatus, SnowflakeStatus } from '../runtime/status';
+import type { OpenNumbers } from '@leaf-ids/core/internal';
 import type { EmbeddedIdService } from '../runtime/embedded-id-service';
 import { addMetrics, type HistogramSample, type Metric, type MetricsRegistry, type Sample } from './metric-set';
 import { OTHER_TAGS, type TagFigures, TagSeries, type TagsReading } from './tag-series';
@@ -93,6 +94,24 @@ export const LEAF_METRICS: readonly LeafMetric[] = [
     ...perTag(({ stock }) => stock?.lastsSeconds),
   },
   {
+    name: 'leaf_numbers_open',
+    type: 'gauge',
+    help: 'Numbers of gapless tags that are neither confirmed nor void',
+    ...gapless(({ count }) => count),
+  },
+  {
+    name: 'leaf_numbers_oldest_open_seconds',
+    type: 'gauge',
+    help: 'Age of the oldest open number of a gapless tag; 0 without one',
+    ...gapless(({ oldest }, now) => (oldest === undefined ? 0 : Math.max(0, now - oldest) / 1000)),
+  },
+  {
+    name: 'leaf_numbers_journal_lines',
+    type: 'gauge',
+    help: 'Lines in the journals of gapless tags',
+    ...gapless(({ lines }) => lines),
+  },
+  {
     name: 'leaf_worker_id',
     type: 'gauge',
     help: 'Worker ID of this server',
@@ -184,6 +203,13 @@ interface Read<Part> {
 
 function segment(read: Reader<SegmentStatus>): Read<'segment'> {
   return { part: 'segment', read: ({ status }) => status.segment && read(status.segment, status.now) };
+}
+
+/** One sample for each gapless tag; each process of a server reads the same. */
+function gapless(valueOf: (open: OpenNumbers, now: number) => number): Read<'segment'> & { readonly shared: 'most' } {
+  const read = ({ status: { numbers = [], now } }: LeafFigures): Sample[] =>
+    numbers.map((open) => ({ labels: { tag: open.tag }, value: valueOf(open, now) }));
+  return { part: 'segment', labels: ['tag'], shared: 'most', read };
 }
 
 function snowflake(read: Reader<SnowflakeStatus>): Read<'snowflake'> {

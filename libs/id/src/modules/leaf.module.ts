@@ -14,7 +14,7 @@ import {
 } from '@nestjs/common';
 import { ModulesContainer } from '@nestjs/core';
 import { SchedulerRegistry } from '@nestjs/schedule';
-import { IdService, LeafError, SegmentStore, SystemClock, TagStore, type Clock } from '@leaf-ids/core';
+import { IdService, LeafError, Numbers, SystemClock, type Clock } from '@leaf-ids/core';
 import { loggerOf, Persistence, PersistenceModule } from '@leaf-ids/persistence';
 import { SegmentService } from '../segment/segment.service';
 import { SnowflakeService } from '../snowflake/snowflake.service';
@@ -136,18 +136,27 @@ export function leafModule(
     providers: [
       {
         provide: Leaf,
-        useFactory: (checked: RuntimeOptions, segments?: SegmentStore, tags?: TagStore) =>
-          new Leaf(checked, segments && tags && { segments, tags }),
-        inject: [RuntimeOptions, SegmentStore, TagStore],
+        useFactory: (checked: RuntimeOptions, stores?: Persistence) => new Leaf(checked, stores),
+        inject: [RuntimeOptions, Persistence],
       },
       part(SegmentService, ({ segments }) => segments),
+      part(Numbers, ({ numbers }) => numbers),
       part(SnowflakeService, ({ snowflake }) => snowflake),
       part(EmbeddedIdService, ({ ids }) => ids),
       { provide: IdService, useExisting: EmbeddedIdService },
       LeafHealthIndicator,
       LeafLifecycle,
     ],
-    exports: [Leaf, SegmentService, SnowflakeService, EmbeddedIdService, IdService, LeafHealthIndicator, persistence],
+    exports: [
+      Leaf,
+      SegmentService,
+      Numbers,
+      SnowflakeService,
+      EmbeddedIdService,
+      IdService,
+      LeafHealthIndicator,
+      persistence,
+    ],
   };
   // The order of imports decides which IdService `app.get()` finds: the last one, that of the runtime.
   return { module, global, imports: [settings, runtime], exports: [runtime] };

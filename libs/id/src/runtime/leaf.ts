@@ -1,5 +1,13 @@
-import { LeafError, type SegmentStore, SystemClock, type TagStore, type Clock } from '@leaf-ids/core';
-import { ShutdownStack, Ticker, unlessAborted, withDefaults } from '@leaf-ids/core/internal';
+import { LeafError, Numbers, type SegmentStore, SystemClock, type TagStore, type Clock } from '@leaf-ids/core';
+import {
+  type NumberStore,
+  reasonOf,
+  ShutdownStack,
+  systemRandom,
+  Ticker,
+  unlessAborted,
+  withDefaults,
+} from '@leaf-ids/core/internal';
 import { type LeafLogger, loggerOf, openPersistence } from '@leaf-ids/persistence';
 import { createRegistry } from '@leaf-ids/registry';
 import {
@@ -23,6 +31,7 @@ const STOP_LIMIT_MS = 15_000;
 export interface LeafStores {
   readonly segments: SegmentStore;
   readonly tags: TagStore;
+  readonly numbers: NumberStore;
 }
 
 /**
@@ -37,6 +46,8 @@ export interface LeafStores {
 export class Leaf {
   /** Undefined when segment mode is disabled. */
   readonly segments: SegmentService | undefined;
+  /** Numbers of gapless tags; undefined when segment mode is disabled. */
+  readonly numbers: Numbers | undefined;
   /** Undefined when snowflake mode is disabled. */
   readonly snowflake: SnowflakeService | undefined;
   /** Both modes behind one interface. */
@@ -98,6 +109,11 @@ export class Leaf {
     const jobs: Ticker[] = [];
     if (segment !== undefined && stores !== undefined) {
       this.segments = new SegmentService(stores.segments, this.clock, segment);
+      const { waitMs } = withDefaults(DEFAULT_SEGMENT_MODULE_OPTIONS, segment);
+      const { generator } = this.segments;
+      const isPaused = (tag: string): boolean => generator.isPaused(tag);
+      this.numbers = new Numbers(stores.numbers, this.clock, systemRandom, { waitMs, isPaused });
+      jobs.push(watchNumbers(this.numbers, this.clock, this.logger));
       jobs.push(...segmentJobs(this.segments, this.clock, segment));
     }
     if (snowflake !== undefined && registry !== undefined) {
@@ -140,8 +156,8 @@ export class Leaf {
   }
 
   private sources(): StatusSources {
-    const { segments, snowflake, probe, clock } = this;
-    return { segments, snowflake, probe, clock, store: this.stores?.segments };
+    const { segments, numbers, snowflake, probe, clock } = this;
+    return { segments, numbers, snowflake, probe, clock, store: this.stores?.segments };
   }
 
   private async run(): Promise<void> {
@@ -155,11 +171,12 @@ export class Leaf {
 
   /** Stops before the next step once the start is aborted. */
   private async begin(): Promise<void> {
-    const { opened, segments, snowflake, aborting } = this;
+    const { opened, segments, numbers, snowflake, aborting } = this;
     await this.createTags();
     aborting.throwIfAborted();
     if (snowflake !== undefined)
       opened.add('release the worker ID', STOP_LIMIT_MS, () => this.releaseWorker(snowflake));
+    if (numbers !== undefined) opened.add('end the calls for numbers', STOP_LIMIT_MS, () => numbers.close());
     if (segments !== undefined) {
       opened.add('give unused IDs back', SEGMENT_STOP_LIMIT_MS, () => this.returnIds(segments));
       await segments.start();
@@ -196,6 +213,21 @@ export class Leaf {
     const workerId = await snowflake.stop();
     this.givenBack.push(workerId === undefined ? 'no worker ID released' : `worker ID ${workerId} released`);
   }
+}
+
+/** Interval between two counts of open numbers, in milliseconds. */
+const WATCH_MS = 60_000;
+
+/** Counts the open numbers, for metrics and status. */
+function watchNumbers(numbers: Numbers, clock: Clock, logger: LeafLogger): Ticker {
+  const watch = async (): Promise<void> => {
+    try {
+      await numbers.watch();
+    } catch (error) {
+      logger.warn(`The open numbers of gapless tags could not be counted: ${reasonOf(error)}`);
+    }
+  };
+  return new Ticker('leaf-number-watch', watch, { everyMs: WATCH_MS, atStart: true }, clock);
 }
 
 /** Interval between two saves of the hot tags, in milliseconds. */

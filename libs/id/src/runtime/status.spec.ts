@@ -34,6 +34,7 @@ function sourcesWith(
   return {
     clock: new FakeClock(),
     segments: segments as unknown as SegmentService,
+    numbers: undefined,
     store: { description: 'memory' } as SegmentStore,
     probe: { health: pinged } as DatabaseProbe,
     snowflake: snowflake as unknown as SnowflakeService,

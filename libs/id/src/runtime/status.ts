@@ -2,11 +2,12 @@ import type {
   Clock,
   HistogramSnapshot,
   LeafError,
+  Numbers,
   PeriodicTaskSnapshot,
   SegmentStore,
   WorkerUsage,
 } from '@leaf-ids/core';
-import { type FailingTags, reasonOf } from '@leaf-ids/core/internal';
+import { type FailingTags, type OpenNumbers, reasonOf } from '@leaf-ids/core/internal';
 import type { SegmentService } from '../segment/segment.service';
 import type { SnowflakeService } from '../snowflake/snowflake.service';
 import type { Health, DatabaseProbe } from './health';
@@ -79,6 +80,8 @@ export interface LeafStatus {
   readonly now: number;
   readonly segment?: SegmentStatus;
   readonly database?: DatabaseStatus;
+  /** The open numbers of gapless tags, as of the last minute. */
+  readonly numbers?: readonly OpenNumbers[];
   readonly snowflake?: SnowflakeStatus;
   readonly registry?: RegistryStatus;
 }
@@ -92,6 +95,7 @@ export interface LeafReadiness {
 export interface StatusSources {
   readonly clock: Clock;
   readonly segments: SegmentService | undefined;
+  readonly numbers: Numbers | undefined;
   readonly store: SegmentStore | undefined;
   readonly probe: DatabaseProbe;
   readonly snowflake: SnowflakeService | undefined;
@@ -107,10 +111,11 @@ export function readinessOf({ segments, probe, snowflake }: StatusSources): Leaf
   };
 }
 
-export function statusOf({ clock, segments, store, probe, snowflake }: StatusSources): LeafStatus {
+export function statusOf({ clock, segments, numbers, store, probe, snowflake }: StatusSources): LeafStatus {
   return {
     now: clock.now(),
     ...(segments && { segment: segmentStatus(segments, probe) }),
+    ...(numbers && { numbers: numbers.open }),
     ...(segments && store && { database: databaseStatus(segments, store, probe.health) }),
     ...(snowflake && { snowflake: snowflakeStatus(snowflake), registry: registryStatus(snowflake) }),
   };

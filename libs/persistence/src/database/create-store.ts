@@ -1,4 +1,5 @@
-import type { SegmentStore } from '@leaf-ids/core';
+import type { Clock, SegmentStore } from '@leaf-ids/core';
+import { JournalSeal } from '@leaf-ids/core/internal';
 import type { SqlDatabase } from '../connections/sql-database';
 import { DIALECTS } from '../dialects/dialects';
 import {
@@ -8,6 +9,7 @@ import {
   type MoveReport,
 } from '../failover/failover-guard';
 import type { Gap } from '../failover/move-forward';
+import { SqlNumberStore } from '../numbers/sql-number-store';
 import { DatabaseNames } from '../stores/database-names';
 import { SqlTagStore } from '../stores/sql-tag-store';
 import { TagRows } from '../stores/tag-rows';
@@ -26,6 +28,34 @@ export function newDatabase(database: string): string {
 export interface StoreDatabase {
   readonly target: Pick<DatabaseTarget, 'dialect'>;
   readonly access: SqlDatabase;
+}
+
+/** How gapless numbers are kept. */
+export interface NumberOptions {
+  /** Secret for the hashes of the journals. */
+  readonly key?: string;
+  /** Whether no failover of the database loses a commit: numbers then go on after one without a question. */
+  readonly sync?: boolean;
+}
+
+export function sealOf({ key }: NumberOptions): JournalSeal {
+  return new JournalSeal(key);
+}
+
+/** The stores of segments and of gapless numbers, which share what is known of failovers. */
+export function createStores(
+  database: StoreDatabase,
+  failover: FailoverOptions,
+  numbers: NumberOptions,
+  clock: Pick<Clock, 'now'>,
+): { readonly segments: SegmentStore; readonly numbers: SqlNumberStore } {
+  const dialect = DIALECTS[database.target.dialect];
+  const guard = createGuard(database, failover);
+  const rules = { seal: sealOf(numbers), isSynchronous: numbers.sync === true, now: () => clock.now() };
+  return {
+    segments: dialect.segments(database.access, guard),
+    numbers: new SqlNumberStore(database.access, dialect.tags, guard, rules),
+  };
 }
 
 /** Creates the segment store for the dialect of the database. */

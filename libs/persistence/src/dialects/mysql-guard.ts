@@ -134,4 +134,5 @@ export const MYSQL_GUARD: GuardDialect = {
   askIdentity,
   insertRecord: 'INSERT IGNORE INTO leaf_segment_server (id, server, largest_step) VALUES (1, ?, ?)',
   lockRecord: 'SELECT server, generation FROM leaf_segment_server WHERE id = 1 FOR UPDATE',
+  database: 'DATABASE()',
 };

@@ -61,6 +61,7 @@ const POSTGRES_GUARD: GuardDialect = {
   insertRecord:
     'INSERT INTO leaf_segment_server (id, server, largest_step) VALUES (1, $1, $2) ON CONFLICT (id) DO NOTHING',
   lockRecord: 'SELECT server, generation FROM leaf_segment_server WHERE id = 1 FOR UPDATE',
+  database: "current_database() || '.' || current_schema()",
 };
 
 const POSTGRES_TAGS: TagDialect = {

@@ -69,6 +69,7 @@ export const SQLITE_GUARD: GuardDialect = {
   insertRecord:
     'INSERT INTO leaf_segment_server (id, server, largest_step) VALUES (1, ?, ?) ON CONFLICT (id) DO NOTHING',
   lockRecord: 'SELECT server, generation FROM leaf_segment_server WHERE id = 1',
+  database: "(SELECT file FROM pragma_database_list WHERE name = 'main')",
 };
 
 export const SQLITE_TAGS: TagDialect = {

@@ -39,11 +39,31 @@ export interface GuardDialect {
   readonly insertRecord: string;
   /** Selects `server` and `generation`, and locks the record. */
   readonly lockRecord: string;
+  /** SQL: the name of the database on its server. */
+  readonly database: string;
 }
 
 interface ServerRecord {
   readonly server: string;
   readonly generation: number | string;
+}
+
+interface Place {
+  readonly here: string | null;
+  readonly name: string | null;
+}
+
+interface EpochRow extends ServerRecord {
+  readonly here: string | null;
+  readonly moved: number | string | null;
+}
+
+/** The time between two losses of allocations. */
+export interface Epoch {
+  /** Number of losses before it. */
+  readonly count: number;
+  /** Unix seconds. */
+  readonly since: number;
 }
 
 /** Result of the move after a restore. */
@@ -185,6 +205,8 @@ export class FailoverGuard {
     const { server } = await this.dialect.askIdentity(statement);
     const [record] = await statement<ServerRecord[]>(this.dialect.lockRecord);
     const moved = await this.move(statement, gap, server, record);
+    // Numbers without gaps are in question even if no failover of the database loses a commit.
+    await statement(`UPDATE leaf_number_head SET epoch = 0 - ${this.moves.now}`);
     return { ...moved, database: this.database.description, ids };
   }
 
@@ -195,6 +217,33 @@ export class FailoverGuard {
    */
   async followWithin(statement: Statement): Promise<void> {
     if (this.expression !== undefined) await this.moveOn(statement, true);
+  }
+
+  /**
+   * How often the database has lost allocations, or may have. Call {@link prepare} before.
+   *
+   * @param statement of a transaction, or one that sees what is committed
+   * @param updated SQL: when a row was last written, in Unix seconds
+   * @returns undefined when the guard must {@link follow} first, outside the transaction
+   * @throws LeafError `LEAF_STORE_UNAVAILABLE`
+   */
+  async epoch(statement: Statement, updated: string): Promise<Epoch | undefined> {
+    const sql = `SELECT (${this.expression ?? 'server'}) AS here, server, generation, ${updated} AS moved
+      FROM leaf_segment_server WHERE id = 1`;
+    const [record] = await statement<EpochRow[]>(sql);
+    const { here, server, generation = 0, moved } = record ?? {};
+    const isCurrent = record !== undefined && here === server && Number(generation) >= this.generation;
+    if (this.expression !== undefined && !isCurrent) return undefined;
+    return { count: Math.floor(Number(generation) / MOVE_GENERATIONS), since: Number(moved ?? 0) };
+  }
+
+  /** As {@link epoch}, for a transaction of the caller on the same server, which may see the database as it was. */
+  async epochBeside(statement: Statement, updated: string): Promise<Epoch | undefined> {
+    const sql = `SELECT (${this.expression ?? 'NULL'}) AS here, ${this.dialect.database} AS name`;
+    const [[own], [other]] = [await this.statement<Place[]>(sql), await statement<Place[]>(sql)];
+    if (own?.name !== other?.name) throw elsewhere(own?.name, other?.name);
+    if (own?.here !== other?.here) return undefined;
+    return this.epoch(this.statement, updated);
   }
 
   /** Reports that a single tag was moved forward. */
@@ -302,4 +351,11 @@ export class FailoverGuard {
   private after(recorded: number): number {
     return Math.max(this.generation, recorded) + MOVE_GENERATIONS;
   }
+}
+
+function elsewhere(own: string | null | undefined, other: string | null | undefined): LeafError {
+  return new LeafError(
+    'LEAF_REQUEST_INVALID',
+    `The transaction is in the database ${other ?? 'without a name'}, and the tags of Leaf are in ${own ?? 'another one'}. Use a connection to that database.`,
+  );
 }

@@ -1,4 +1,5 @@
 import { MAX_ID, type NewTag } from '@leaf-ids/core';
+import { isOrdered } from '@leaf-ids/core/internal';
 import type { SqlParameter, Statement } from '../connections/sql-database';
 
 /**
@@ -22,7 +23,7 @@ export function setPosition(value: string): string {
 
 /** Whether the Java service and earlier versions would give out wrong IDs of a tag with these settings. */
 export function isHidden({ max = null, order, reset, interleave }: PositionSettings): boolean {
-  return max !== null || order === 'strict' || reset !== undefined || interleave !== undefined;
+  return max !== null || isOrdered(order) || reset !== undefined || interleave !== undefined;
 }
 
 type PositionSettings = Pick<NewTag, 'order' | 'reset' | 'interleave'> & { readonly max?: bigint | null | undefined };
@@ -41,6 +42,8 @@ export interface MoveDialect {
   /** The functions that return the largest and the smallest of their arguments. */
   readonly greatest: string;
   readonly least: string;
+  /** The clock of the database, in Unix seconds. */
+  readonly now: string;
   /** Completes an INSERT of the rows of a query, given from INTO on: it keeps existing rows. */
   readonly insertMissing: (into: string) => string;
 }

@@ -1,9 +1,10 @@
 import { SystemClock, type SegmentStore, type TagStore } from '@leaf-ids/core';
-import { reasonOf, systemRandom, unlessAborted } from '@leaf-ids/core/internal';
-import { createSegmentStore, createTagStore, IN_MEMORY, newDatabase } from '../database/create-store';
+import { type NumberStore, reasonOf, systemRandom, unlessAborted } from '@leaf-ids/core/internal';
+import { createStores, createTagStore, IN_MEMORY, newDatabase, sealOf } from '../database/create-store';
 import { parseDatabaseUrl, sharedTarget } from '../database/database-url';
 import type { LeafDataSource } from '../database/leaf-data-source';
 import { openDatabase } from '../database/open-database';
+import { ShardedNumberStore } from '../sharding/sharded-number-store';
 import { Shard } from '../sharding/shard';
 import { ShardedSegmentStore } from '../sharding/sharded-segment-store';
 import { ShardedTagStore } from '../sharding/sharded-tag-store';
@@ -31,6 +32,7 @@ export class Persistence implements OnApplicationShutdown {
   constructor(
     readonly segments: SegmentStore,
     readonly tags: TagStore,
+    readonly numbers: NumberStore,
     readonly dataSource: (name?: string) => DataSource | undefined,
     private readonly close: () => Promise<void>,
   ) {}
@@ -59,11 +61,13 @@ export async function openPersistence(options: PersistenceModuleOptions | undefi
   if (options === undefined) return undefined;
   if ('shards' in options) return openSharded(options);
   const dataSource = await openSingle(options);
-  const segments = createSegmentStore(dataSource, failoverOptions(options, loggerOf(options, 'Persistence')));
+  const failover = failoverOptions(options, loggerOf(options, 'Persistence'));
+  const { segments, numbers } = createStores(dataSource, failover, options.numbers ?? {}, new SystemClock());
   const tags = createTagStore(dataSource);
   return new Persistence(
     segments,
     tags,
+    numbers,
     (name) => (name === undefined ? dataSource : undefined),
     () => dataSource.destroy(),
   );
@@ -112,6 +116,7 @@ async function openSharded(options: ShardedPersistenceOptions): Promise<Persiste
   return new Persistence(
     segments,
     new ShardedTagStore(shards),
+    new ShardedNumberStore(shards, sealOf(options.numbers ?? {})),
     (name) => shards.all.find((shard) => shard.name === name)?.dataSource,
     () => shards.close(),
   );
@@ -133,6 +138,7 @@ async function openShards(options: ShardedPersistenceOptions, logger: LeafLogger
           onAccepted: (problem) => logger.warn(`Accepted for the database "${name}": ${problem}`),
           onCreated: () => logger.warn(newDatabase(`"${name}"`)),
           failover,
+          numbers: options.numbers ?? {},
           onCloseProblem: closeProblem(logger),
           onRetry: (problem, waitMs) => {
             logger.warn(

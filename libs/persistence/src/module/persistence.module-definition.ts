@@ -12,12 +12,14 @@ import {
   pathOf,
   record,
   required,
+  rule,
   type Rules,
   tagRule,
   text,
   whole,
 } from '@leaf-ids/core/internal';
 import { parseDatabaseUrl, sharedTarget } from '../database/database-url';
+import type { NumberOptions } from '../database/create-store';
 import { DURABILITY_SETTINGS } from '../dialects/dialects';
 import type { ShardMap } from '../sharding/shards';
 import { DEFAULT_FAILOVER_GAP_STEPS, type FailoverOptions } from '../failover/failover-guard';
@@ -39,6 +41,8 @@ interface CommonOptions extends LoggerOption {
    * `DEFAULT_SEGMENT_OPTIONS`.
    */
   readonly maxStep?: number;
+  /** How gapless numbers are kept. */
+  readonly numbers?: NumberOptions;
   /** Aborts a start under way: connections that are being made are closed. */
   readonly signal?: AbortSignal;
 }
@@ -82,6 +86,11 @@ const shardsRule = both(object(SHARDS), (value, path) => {
   return [{ path: pathOf(path, 'tags'), fault }];
 });
 
+const NUMBERS: Rules<NumberOptions> = {
+  key: rule('a secret of at least 16 characters', (value) => typeof value === 'string' && value.length >= 16),
+  sync: flag,
+};
+
 const RULES: Rules<PersistenceModuleOptions> = {
   url: databaseUrlRule,
   shards: shardsRule,
@@ -91,6 +100,7 @@ const RULES: Rules<PersistenceModuleOptions> = {
   firstTag: tagRule,
   failoverGapSteps: whole(0),
   maxStep: whole(1),
+  numbers: object(NUMBERS),
   signal: signalRule,
   logger: loggerRule,
 };

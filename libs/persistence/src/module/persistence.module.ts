@@ -1,7 +1,7 @@
 import { type DynamicModule, type FactoryProvider, Module } from '@nestjs/common';
 import { getDataSourceToken, getRepositoryToken } from '@nestjs/typeorm';
 import { SegmentStore, TagStore } from '@leaf-ids/core';
-import { assertOptions } from '@leaf-ids/core/internal';
+import { assertOptions, NumberStore } from '@leaf-ids/core/internal';
 import { LeafAlloc } from '../stores/stored-tag';
 import { openPersistence, Persistence } from './open-persistence';
 import {
@@ -34,6 +34,7 @@ export class PersistenceModule extends ConfigurableModuleClass {
     const parts = [
       part(SegmentStore, ({ segments }) => segments),
       part(TagStore, ({ tags }) => tags),
+      part(NumberStore, ({ numbers }) => numbers),
       ...[undefined, ...databases].flatMap(dataSourceParts),
     ];
     const persistence = { provide: Persistence, useFactory: open, inject: [MODULE_OPTIONS_TOKEN] };

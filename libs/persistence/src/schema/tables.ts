@@ -13,7 +13,11 @@ const RIGHTS = {
   leaf_registry: ['SELECT', 'INSERT', 'UPDATE'],
 } as const;
 type Right = (typeof RIGHTS)[keyof typeof RIGHTS][number];
-const NAMES = [...Object.keys(RIGHTS), 'leaf_workerid_alloc', 'leaf_worker_pool'].map((name) => `'${name}'`).join(', ');
+/** Their privileges are needed, and missed, only where numbers are taken. */
+const NUMBER_TABLES = ['leaf_number', 'leaf_number_journal', 'leaf_number_head'];
+const NAMES = [...Object.keys(RIGHTS), 'leaf_workerid_alloc', 'leaf_worker_pool', ...NUMBER_TABLES]
+  .map((name) => `'${name}'`)
+  .join(', ');
 
 /** Statements that require the privilege but change nothing. */
 const PROBES: Readonly<Record<Right, (table: string) => string>> = {

@@ -1,6 +1,6 @@
 import { type Clock, LeafError, type RandomSource, type SegmentStore } from '@leaf-ids/core';
-import { messageOf, retry, withinDeadline } from '@leaf-ids/core/internal';
-import { createDatabaseNames, createSegmentStore, createTagStore } from '../database/create-store';
+import { messageOf, type NumberStore, retry, withinDeadline } from '@leaf-ids/core/internal';
+import { createDatabaseNames, createStores, createTagStore, type NumberOptions } from '../database/create-store';
 import type { FailoverOptions } from '../failover/failover-guard';
 import type { LeafDataSource } from '../database/leaf-data-source';
 import { openDatabase, type OpenDatabaseOptions } from '../database/open-database';
@@ -10,6 +10,7 @@ import type { SqlTagStore } from '../stores/sql-tag-store';
 export interface ShardOptions extends Omit<OpenDatabaseOptions, 'signal'> {
   readonly name: string;
   readonly failover: FailoverOptions;
+  readonly numbers?: NumberOptions;
   /** Called when the database could not be opened; the shard retries. */
   readonly onOpenFailed: (error: unknown) => void;
 }
@@ -17,6 +18,7 @@ export interface ShardOptions extends Omit<OpenDatabaseOptions, 'signal'> {
 interface OpenShard {
   readonly dataSource: LeafDataSource;
   readonly segments: SegmentStore;
+  readonly numbers: NumberStore;
   readonly tags: SqlTagStore;
   readonly names: DatabaseNames;
 }
@@ -111,9 +113,9 @@ export class Shard {
       }
       dataSource.makeReadOnly();
       const failover = { ...this.options.failover, beforeMove: () => this.beforeMove() };
-      const segments = createSegmentStore(dataSource, failover);
+      const { segments, numbers } = createStores(dataSource, failover, this.options.numbers ?? {}, this.clock);
       const names = createDatabaseNames(dataSource);
-      this.held = { dataSource, segments, tags: createTagStore(dataSource), names };
+      this.held = { dataSource, segments, numbers, tags: createTagStore(dataSource), names };
     } catch (error) {
       this.problem = error;
       if (!signal.aborted) this.options.onOpenFailed(error);

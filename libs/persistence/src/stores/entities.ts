@@ -21,6 +21,9 @@ export const TABLES: Readonly<Record<string, Columns>> = {
   leaf_workerid_alloc: { ip_port: TEXT, max_timestamp: BIGINT },
   leaf_worker_pool: { id: INT, ip_port: TEXT, lease_id: TEXT, max_timestamp: BIGINT },
   leaf_registry: { name: KEY, document: TEXT },
+  leaf_number: { number: BIGINT, turn: INT, issued_at: BIGINT, settled_at: BIGINT },
+  leaf_number_journal: { position: BIGINT, number: BIGINT, turn: INT, at_time: BIGINT },
+  leaf_number_head: { next_number: BIGINT, position: BIGINT, issued_at: BIGINT, epoch: BIGINT },
 };
 
 /** The tables of tags. The leases of workers have statements and connections of their own. */

@@ -11,8 +11,9 @@ import {
   type TagRow,
   TagStore,
 } from '@leaf-ids/core';
-import { unknownTag } from '@leaf-ids/core/internal';
+import { assertPattern, isOrdered, unknownTag } from '@leaf-ids/core/internal';
 import type { SqlDatabase, SqlParameter, Statement } from '../connections/sql-database';
+import { MOVE_GENERATIONS } from '../failover/failover-guard';
 import { isHidden, positionColumns, WITHOUT_ROW } from '../failover/move-forward';
 import { type DatabaseNames, aloneFault } from './database-names';
 import { LeafDeletedTag } from './entities';
@@ -82,6 +83,7 @@ export class SqlTagStore extends TagStore {
    */
   async createAbove(tag: NewTag, elsewhere: Elsewhere = () => Promise.resolve(undefined)): Promise<TagRow> {
     assertNewTag(tag);
+    assertPattern(tag);
     return this.database.transaction((statement) => this.insert(tag, elsewhere, statement), CHANGE_LIMIT_MS);
   }
 
@@ -119,6 +121,7 @@ export class SqlTagStore extends TagStore {
       const { maxId, step, description, maxStep = before.maxStep, max = before.max } = change;
       assertTagChange({ step: step ?? before.step, maxStep });
       if (max !== undefined && max !== null && before.interleave !== undefined) throw notWithInterleave(tag);
+      if (maxId !== undefined && before.order === 'gapless') throw fixedStart(tag);
       if (maxId !== undefined && maxId < before.maxId) throw backwards(tag, before.maxId, maxId);
       // The row went back: above the record it would look as if it had not.
       const hasLost = before.reset === undefined && history !== undefined && before.maxId < history.issued;
@@ -131,7 +134,7 @@ export class SqlTagStore extends TagStore {
       const limits = [step ?? before.step, maxStep ?? null, max ?? null];
       await statement(this.dialect.text(update), [
         ...positionColumns(position, isHidden({ ...before, max })),
-        before.reset === undefined ? null : (maxId ?? before.maxId),
+        stored.period_start === null ? null : (maxId ?? before.maxId),
         ...limits,
         description ?? before.description ?? '',
         ...this.dialect.key(tag),
@@ -143,22 +146,27 @@ export class SqlTagStore extends TagStore {
 
   remove(tag: string): Promise<TagRow> {
     return this.database.transaction(async (statement) => {
-      const { text, rememberDeleted, deletedTag, forUpdate } = this.dialect;
+      const { text, deletedTag, forUpdate } = this.dialect;
       // The record before the row, as TagHistory locks them.
       await statement(text(`SELECT max_id FROM leaf_deleted_tag WHERE ${deletedTag} ${forUpdate}`), [tag]);
       const stored = await this.lock(tag, statement);
       const row = toTagRow(stored);
-      const next = row.reset === undefined ? row.maxId : BigInt(stored.max_id);
-      const name = deletedName(tag, row.reset);
-      await statement(text(rememberDeleted), [name, next, null]);
-      if (stored.issue_limit !== null) {
-        // The row is locked, and nothing above it was issued, unless it was restored and is behind the record.
-        const end = `UPDATE leaf_deleted_tag SET issue_limit = max_id WHERE ${deletedTag} AND max_id <= ?`;
-        await statement(text(end), [name, next]);
-      }
+      if (row.order === 'gapless') await this.removeHeads(tag, statement);
+      else await this.recordEnd(row, stored, statement);
       await statement(this.dialect.text(`DELETE FROM leaf_alloc WHERE ${this.dialect.thisTag}`), this.dialect.key(tag));
       return row;
     }, CHANGE_LIMIT_MS);
+  }
+
+  private async recordEnd({ tag, reset, maxId }: TagRow, stored: LeafAlloc, statement: Statement): Promise<void> {
+    const { text, rememberDeleted, deletedTag } = this.dialect;
+    const next = reset === undefined ? maxId : BigInt(stored.max_id);
+    const name = deletedName(tag, reset);
+    await statement(text(rememberDeleted), [name, next, null]);
+    if (stored.issue_limit === null) return;
+    // The row is locked, and nothing above it was issued, unless it was restored and is behind the record.
+    const end = `UPDATE leaf_deleted_tag SET issue_limit = max_id WHERE ${deletedTag} AND max_id <= ?`;
+    await statement(text(end), [name, next]);
   }
 
   /** Applies the limits to the rows of the periods. LIKE uses the key, but ignores letter case on some databases. */
@@ -206,6 +214,7 @@ export class SqlTagStore extends TagStore {
       const columns = positionColumns(positionOf(deleted, newTag.interleave), isHidden(newTag));
       await statement(sql, [...columns, ...dialect.key(tag)]);
     }
+    if (newTag.order === 'gapless') await this.insertHead(tag, maxId, statement);
     const row = toTagRow(await this.lock(tag, statement));
     // INSERT IGNORE replaces characters that the table cannot store with question marks.
     if ((row.description ?? '') === (description ?? '')) return row;
@@ -213,6 +222,29 @@ export class SqlTagStore extends TagStore {
       'LEAF_BODY_INVALID',
       `The database cannot store the description of tag "${tag}": the character set of the table lacks some of its characters. Convert the table to utf8mb4, or change the description.`,
     );
+  }
+
+  /** Where the numbers of a gapless tag begin, and that nothing is lost so far; keeps what a row deleted by hand left. */
+  private async insertHead(tag: string, first: bigint, statement: Statement): Promise<void> {
+    const { text, number, insertMissing } = this.dialect;
+    const generation = 'COALESCE(MAX(generation), 0)';
+    const epoch = `(${generation} - ${generation} % ${MOVE_GENERATIONS}) / ${MOVE_GENERATIONS}`;
+    const into = `INTO leaf_number_head (biz_tag, period, next_number, position, hash, issued_at, epoch, continued)
+      SELECT ?, '', ${number}, 0, '', 0, ${epoch}, 0 FROM leaf_segment_server WHERE 1 = 1`;
+    await statement(text(insertMissing(into)), [tag, first]);
+  }
+
+  /** @throws LeafError `LEAF_TAG_GAPLESS` for a tag with numbers */
+  private async removeHeads(tag: string, statement: Statement): Promise<void> {
+    const { text } = this.dialect;
+    const some = await statement<unknown[]>(text('SELECT 1 FROM leaf_number WHERE biz_tag = ? LIMIT 1'), [tag]);
+    if (some.length > 0) {
+      throw new LeafError(
+        'LEAF_TAG_GAPLESS',
+        `Tag "${tag}" has given numbers to documents, and their journal belongs to it: it cannot be deleted. Pause it instead.`,
+      );
+    }
+    await statement(text('DELETE FROM leaf_number_head WHERE biz_tag = ?'), [tag]);
   }
 
   private async existing(tag: string, statement: Statement): Promise<LeafError> {
@@ -272,10 +304,10 @@ interface History {
 
 /** @throws LeafError `LEAF_MAX_ID_BACKWARDS`, `LEAF_TAG_EXISTS` */
 function assertAfterDeleted({ tag, maxId, order, reset }: NewTag, deleted: bigint): void {
-  if (order === 'strict') {
+  if (isOrdered(order)) {
     throw new LeafError(
       'LEAF_TAG_EXISTS',
-      `A tag "${tag}" was deleted, and servers may still issue its buffered IDs, which would break the order of a strict tag with this name. Choose another name.`,
+      `A tag "${tag}" was deleted, and servers may still issue its buffered IDs, which would break the order of a ${order} tag with this name. Choose another name.`,
     );
   }
   if (reset === undefined && maxId !== undefined && maxId < deleted) throw backwards(tag, deleted, maxId);
@@ -307,6 +339,13 @@ function backwards(tag: string, maxId: bigint, wanted: bigint): LeafError {
   return new LeafError(
     'LEAF_MAX_ID_BACKWARDS',
     `Tag "${tag}" has issued IDs up to ${maxId - 1n}: maxId must be at least ${maxId}, not ${wanted}.`,
+  );
+}
+
+function fixedStart(tag: string): LeafError {
+  return new LeafError(
+    'LEAF_BODY_INVALID',
+    `maxId of the gapless tag "${tag}" cannot be changed, because that would leave a gap. POST /api/tags/${tag}/continue skips numbers, with a reason.`,
   );
 }
 

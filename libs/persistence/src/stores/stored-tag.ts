@@ -1,4 +1,4 @@
-import { type Interleave, type NewTag, type TagRow, PLAIN_TAG, type TagKind } from '@leaf-ids/core';
+import { type Interleave, MAX_ID, type NewTag, type TagRow, PLAIN_TAG, type TagKind } from '@leaf-ids/core';
 import { InterleavedBlocks, tagKind } from '@leaf-ids/core/internal';
 import type { SqlParameter } from '../connections/sql-database';
 import { isHidden, POSITION, positionColumns } from '../failover/move-forward';
@@ -79,6 +79,9 @@ export class LeafAlloc implements SettingColumns {
   readonly period_start!: string | null;
   /** Decimal. Null while no server has used the row. */
   readonly issue_limit!: string | null;
+  /** Of a gapless tag. */
+  readonly pattern!: string | null;
+  readonly reissue!: number | string | null;
   /** Unix seconds. */
   readonly updated!: number | string | null;
 }
@@ -98,6 +101,8 @@ const INSERTED = {
   interleave_remainder: added(INT),
   interleave_block: added(INT),
   period_start: added(BIGINT),
+  pattern: added(TEXT),
+  reissue: added(INT),
 } as const satisfies Columns;
 
 /** Read as part of `max_id`. */
@@ -137,8 +142,10 @@ export function select(dialect: ReadDialect): string {
 }
 
 export function insertValues(tag: NewTag): SqlParameter[] {
-  const { interleave, order, reset, maxId = 1n } = tag;
-  const [position, nextId] = positionColumns(positionOf(maxId, interleave), isHidden(tag));
+  const { interleave, order, reset, maxId = 1n, reissue } = tag;
+  // Nobody can allocate from the row of a gapless tag, whatever the version.
+  const from = order === 'gapless' ? MAX_ID : positionOf(maxId, interleave);
+  const [position, nextId] = positionColumns(from, isHidden(tag));
   return writtenValues({
     biz_tag: tag.tag,
     max_id: position,
@@ -146,13 +153,15 @@ export function insertValues(tag: NewTag): SqlParameter[] {
     description: tag.description ?? null,
     max_step: tag.maxStep ?? null,
     last_id: tag.max ?? null,
-    ordering: order === 'strict' ? order : null,
+    ordering: order === 'relaxed' ? null : (order ?? null),
     reset_every: reset ?? null,
     time_zone: reset === undefined ? null : (tag.zone ?? 'UTC'),
     interleave_of: interleave?.of ?? null,
     interleave_remainder: interleave?.remainder ?? null,
     interleave_block: interleave?.block ?? null,
-    period_start: reset === undefined ? null : maxId,
+    period_start: reset === undefined && order !== 'gapless' ? null : maxId,
+    pattern: tag.pattern ?? null,
+    reissue: reissue === undefined ? null : Number(reissue),
     next_id: nextId,
   });
 }
@@ -167,10 +176,12 @@ export function interleaveOf(row: LeafAlloc): Interleave | undefined {
 }
 
 export function toTagRow(row: LeafAlloc): TagRow {
-  const { biz_tag, max_id, period_start, step, max_step, last_id, description, updated } = row;
+  const { biz_tag, max_id, period_start, step, max_step, last_id, description, pattern, reissue, updated } = row;
   const kind = kindOf(biz_tag, row);
   return {
     ...kind,
+    pattern: pattern ?? undefined,
+    reissue: reissue === null ? undefined : Number(reissue) !== 0,
     tag: biz_tag,
     maxId: period_start === null ? idAt(BigInt(max_id), kind.interleave) : BigInt(period_start),
     step: Number(step),

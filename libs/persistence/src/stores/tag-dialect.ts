@@ -12,8 +12,6 @@ export interface TagDialect extends MoveDialect, ReadDialect {
   readonly bytesOf: (text: string) => string;
   /** As `decimal`, of a value that may be anything else where columns have no type: it stays as it is. */
   readonly textOf: (value: string) => string;
-  /** The clock of the database, in Unix seconds. */
-  readonly now: string;
   readonly forUpdate: string;
   /** The parameters are `writtenValues`; keeps an existing row. */
   readonly insertTag: string;

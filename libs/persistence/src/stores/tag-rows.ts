@@ -31,7 +31,7 @@ export interface HandedOver {
   readonly failedOver: number;
 }
 
-type ListedRow = Pick<WholeRow, 'biz_tag' | 'interleave_of'>;
+type ListedRow = Pick<WholeRow, 'biz_tag' | 'interleave_of' | 'ordering'>;
 
 /** The key of one row. */
 interface Picked {
@@ -50,7 +50,7 @@ export class TagRows {
 
   /** The rows that are not frozen, or those of one tag. */
   list(tag?: string, statement: Statement = this.statement, suffix = ''): Promise<ListedRow[]> {
-    const sql = `SELECT biz_tag, interleave_of FROM leaf_alloc WHERE NOT ${IS_FROZEN}`;
+    const sql = `SELECT biz_tag, interleave_of, ordering FROM leaf_alloc WHERE NOT ${IS_FROZEN}`;
     return this.pick<ListedRow>(statement, sql, { ...this.rowOf(tag), suffix });
   }
 
@@ -61,8 +61,9 @@ export class TagRows {
    */
   async movable(tag?: string, statement: Statement = this.statement, suffix = ''): Promise<string[]> {
     const rows = await this.list(tag, statement, suffix);
-    for (const { biz_tag, interleave_of } of rows) {
+    for (const { biz_tag, interleave_of, ordering } of rows) {
       if (interleave_of !== null) throw interleaved(biz_tag);
+      if (ordering === 'gapless') throw journalHere(biz_tag);
       if (biz_tag.length >= MAX_TAG) throw tooLong(biz_tag);
     }
     return rows.map(({ biz_tag }) => biz_tag);
@@ -229,6 +230,13 @@ export function byTag({ rows, records, failedOver }: HandedOver): Map<string, Ha
  */
 function wasMoved({ reset_every, period_start, position }: WholeRow): boolean {
   return reset_every !== null && period_start !== position;
+}
+
+function journalHere(tag: string): LeafError {
+  return new LeafError(
+    'LEAF_TAG_ROW_INVALID',
+    `Tag "${tag}" is gapless, and the journal of its numbers is in this database: it cannot move. Assign the tag to this database in the option segment.database.shards.tags.`,
+  );
 }
 
 function interleaved(tag: string): LeafError {

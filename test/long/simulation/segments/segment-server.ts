@@ -7,11 +7,12 @@ import {
   tagOfRow,
   type TagStore,
 } from '@leaf-ids/core';
-import { DEFAULT_SEGMENT_OPTIONS, SegmentIdGenerator } from '@leaf-ids/core/internal';
+import { DEFAULT_SEGMENT_OPTIONS, JournalSeal, SegmentIdGenerator } from '@leaf-ids/core/internal';
 import type { SqlDatabase } from '../../../../libs/persistence/src/connections/sql-database';
 import { SQLITE_GUARD, SQLITE_TAGS, SQLITE_WORKERS } from '../../../../libs/persistence/src/dialects/sqlite';
 import { SqliteSegmentStore } from '../../../../libs/persistence/src/dialects/sqlite-segment-store';
 import { FailoverGuard, type GuardDialect } from '../../../../libs/persistence/src/failover/failover-guard';
+import { SqlNumberStore } from '../../../../libs/persistence/src/numbers/sql-number-store';
 import type { Shard } from '../../../../libs/persistence/src/sharding/shard';
 import { ShardedSegmentStore } from '../../../../libs/persistence/src/sharding/sharded-segment-store';
 import { ShardedTagStore } from '../../../../libs/persistence/src/sharding/sharded-tag-store';
@@ -41,6 +42,7 @@ export interface Stores {
   readonly segments: SqliteSegmentStore;
   readonly tags: SqlTagStore;
   readonly names: DatabaseNames;
+  readonly numbers: SqlNumberStore;
   readonly guard: FailoverGuard;
 }
 
@@ -49,7 +51,9 @@ export function storesOf(access: SqlDatabase): Stores {
   const guard = new FailoverGuard(access, GUARD, SQLITE_TAGS, failover);
   const names = new DatabaseNames(access, SQLITE_WORKERS);
   const segments = new SqliteSegmentStore(access, guard, SQLITE_TAGS);
-  return { segments, tags: new SqlTagStore(access, SQLITE_TAGS, names), names, guard };
+  const rules = { seal: new JournalSeal(), isSynchronous: false, now: () => 0 };
+  const numbers = new SqlNumberStore(access, SQLITE_TAGS, guard, rules);
+  return { segments, tags: new SqlTagStore(access, SQLITE_TAGS, names), numbers, names, guard };
 }
 
 /** Hears what databases have done for a server. */

@@ -21,6 +21,8 @@ const COMMANDS = { maxBegun: 8, holdMs: 250, maxSlow: Infinity, maxWaiting: 64, 
 
 /** Worker windows: each waits for the registry. */
 const WINDOWS = { maxBegun: 16, holdMs: 1000, maxSlow: Infinity, maxWaiting: 512, waitMs: 5000, pauseFactor: 1 };
+/** Numbers of documents: those that are begun together share a transaction. */
+const NUMBERS = { maxBegun: 512, holdMs: 5000, maxSlow: Infinity, maxWaiting: 512, waitMs: 5000, pauseFactor: 0 };
 
 interface Waiting {
   readonly response: ServerResponse;
@@ -34,7 +36,8 @@ interface Waiting {
  * - Probes and requests from other servers: at once.
  * - ID requests wait in one queue and are begun one after the other, a slice of time in each turn of the event loop. If
  *   too many wait, or too long, they are refused at once.
- * - Costly routes, commands of operators and worker windows have a {@link Lane} each, in which the clients take turns.
+ * - Costly routes, commands of operators, worker windows and numbers have a {@link Lane} each, in which the clients take
+ *   turns.
  *
  * Single IDs, ranges and small batches from memory do not come here: a refusal would cost as much as the response.
  */
@@ -51,6 +54,7 @@ export class Admission {
   private readonly costly: Lane;
   private readonly commands: Lane;
   private readonly windows: Lane;
+  private readonly numbers: Lane;
 
   constructor(
     private readonly limits: AdmissionLimits,
@@ -63,11 +67,12 @@ export class Admission {
     this.costly = new Lane(COSTLY, clock, () => this.line.length === 0);
     this.commands = new Lane(COMMANDS, clock, () => true);
     this.windows = new Lane(WINDOWS, clock, () => this.line.length === 0);
+    this.numbers = new Lane(NUMBERS, clock, () => true);
   }
 
   /**
-   * Calls `begin` when the request has its turn, or refuses it. A command or a request for a worker window is begun at
-   * once: {@link passBody} decides when its handler runs.
+   * Calls `begin` when the request has its turn, or refuses it. A command or a request for a worker window or a number is
+   * begun at once: {@link passBody} decides when its handler runs.
    *
    * @param clientOf whose request it is
    */
@@ -79,6 +84,7 @@ export class Admission {
       case 'peer':
       case 'command':
       case 'window':
+      case 'number':
         this.follow(response);
         begin();
         break;
@@ -94,13 +100,11 @@ export class Admission {
 
   /** Like {@link pass}, once the body of the request is complete. */
   passBody(kind: RouteKind, clientOf: () => string, response: ServerResponse, begin: () => void): void {
-    if (kind !== 'command' && kind !== 'window') {
-      begin();
-      return;
-    }
     const request = { client: clientOf(), response, begin, endless: false };
     if (kind === 'command') this.enter(this.commands, 'orders', request);
-    else this.enter(this.windows, 'windows', request);
+    else if (kind === 'window') this.enter(this.windows, 'windows', request);
+    else if (kind === 'number') this.enter(this.numbers, 'numbers', request);
+    else begin();
   }
 
   private enter(lane: Lane, reason: RefusalReason, request: Omit<LaneRequest, 'refuse'>): void {

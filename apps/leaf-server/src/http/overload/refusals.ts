@@ -4,13 +4,13 @@ import { type Clock, LeafError } from '@leaf-ids/core';
 import { PROBLEM_TYPE, problemOf, RETRY_AFTER_S } from '@leaf-ids/core/internal';
 import { COMMON_HEADERS } from '../responses/problem';
 
-const REASONS = ['connections', 'in_flight', 'lag', 'pipelined', 'costly', 'orders', 'windows'] as const;
+const REASONS = ['connections', 'in_flight', 'lag', 'pipelined', 'costly', 'orders', 'windows', 'numbers'] as const;
 
 /**
  * The limit that a refused request exceeded. `connections`: it came on a connection beyond the limit, or the connection
  * itself was closed; `in_flight`: too many requests were in progress; `lag`: its turn came too late; `pipelined`: too
- * many requests waited behind another one, and their connection was closed; `costly`, `orders` (commands) and `windows`: too many
- * requests of that lane waited.
+ * many requests waited behind another one, and their connection was closed; `costly`, `orders` (commands), `windows` and
+ * `numbers`: too many requests of that lane waited.
  */
 export type RefusalReason = (typeof REASONS)[number];
 

@@ -26,6 +26,11 @@ describe('routeKind', () => {
     ['POST', '/api/workers', 'window'],
     ['PUT', '/api/workers/:lease', 'window'],
     ['GET', '/api/workers', 'costly'],
+    ['PUT', '/api/numbers/:tag', 'number'],
+    ['GET', '/api/numbers/:tag/:key', 'number'],
+    ['POST', '/api/numbers/:tag/:key/void', 'number'],
+    ['GET', '/api/numbers/:tag', 'costly'],
+    ['GET', '/api/numbers/:tag/audit', 'costly'],
   ])('of %s %s is %s', (method, route, kind) => {
     expect(routeKind(method, route)).toBe(kind);
   });

@@ -41,7 +41,7 @@ declare module 'fastify' {
 
 const MAX_BODY_BYTES = 65_536;
 /** A tag of 128 percent-encoded characters, and room for longer ones, which the routes refuse with a reason. */
-const MAX_PARAM_LENGTH = 1024;
+const MAX_PARAM_LENGTH = 1600;
 
 /** Connections to the management port at once. */
 const MANAGEMENT_CONNECTIONS = 128;

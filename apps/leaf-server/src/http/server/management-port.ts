@@ -5,10 +5,10 @@ import type { RouteKind } from '../overload/route-kind';
 import type { HttpServer } from './http-server';
 import { BACKLOG } from './listen';
 
-const PUBLIC: readonly RouteKind[] = ['id', 'probe', 'window'];
+const PUBLIC: readonly RouteKind[] = ['id', 'probe', 'window', 'number'];
 
 /**
- * A second port for operators. While it is on, the public port serves IDs, worker windows and probes only; this one serves every route.
+ * A second port for operators. While it is on, the public port serves IDs, numbers, worker windows and probes only; this one serves every route.
  * Its connections have a limit of their own, so that probes and operators get through when the public port is full.
  */
 export class ManagementPort {

@@ -108,6 +108,10 @@ export abstract class KnownTags {
     return this.used.failing(this.clock.monotonic());
   }
 
+  isPaused(tag: string): boolean {
+    return this.paused.has(tag);
+  }
+
   pausedTags(): string[] {
     return [...this.paused.keys(), ...this.periodic.pausedTags()];
   }

@@ -29,7 +29,7 @@ export interface PeriodicKind extends TagKind {
 }
 
 export function isPeriodic(kind: TagKind | undefined): kind is PeriodicKind {
-  return kind?.reset !== undefined;
+  return kind?.reset !== undefined && kind.order !== 'gapless';
 }
 
 /**

@@ -1,5 +1,6 @@
 import type { BufferContext } from '../allocation/buffer-context';
 import { DoubleBuffer } from '../buffer/double-buffer';
+import { GaplessTag } from '../buffer/gapless-tag';
 import type { TagEntry } from '../tags/segment-store';
 import { StrictLine, StrictTag } from '../buffer/strict-tag';
 import type { TagSource } from '../allocation/tag-source';
@@ -13,6 +14,7 @@ export class TagSources {
 
   /** @param highest the highest ID of the tag known to be taken; all issued IDs are above it */
   open({ tag, kind }: TagEntry, highest: bigint): TagSource {
+    if (kind?.order === 'gapless') return new GaplessTag(tag);
     if (kind?.order !== 'strict') return new DoubleBuffer(tag, this.context, highest);
     return new StrictTag(tag, this.context, this.lineOf(tag), highest);
   }

@@ -45,6 +45,13 @@ export function periodicTag(tag: string): LeafError {
   );
 }
 
+export function gaplessTag(tag: string): LeafError {
+  return new LeafError(
+    'LEAF_TAG_GAPLESS',
+    `Tag "${tag}" is gapless: its numbers are given to documents by their keys. Use PUT /api/numbers/${tag}/<key>.`,
+  );
+}
+
 export function tagWithoutPeriods(tag: string): LeafError {
   return new LeafError(
     'LEAF_TAG_NOT_PERIODIC',

@@ -25,8 +25,8 @@ export function assertTag(text: string): void {
 /** Rule for an option that is the name of a tag. */
 export const tagRule = both(text, accepted(assertTag));
 
-export const ORDERS = ['relaxed', 'strict'] as const;
-/** `strict`: IDs ascend over all servers; `relaxed`: within each server. */
+export const ORDERS = ['relaxed', 'strict', 'gapless'] as const;
+/** `strict`: IDs ascend over all servers; `relaxed`: within each server; `gapless`: one number for each document. */
 export type TagOrder = (typeof ORDERS)[number];
 
 export const RESETS = ['daily', 'weekly', 'monthly', 'quarterly', 'yearly'] as const;
@@ -60,6 +60,10 @@ export interface TagKind {
   /** IANA time zone for `reset`. */
   readonly zone: string | undefined;
   readonly interleave: Interleave | undefined;
+  /** Only of a gapless tag: the form of its texts, as of `PeriodFormat`. */
+  readonly pattern?: string | undefined;
+  /** Only of a gapless tag: whether void numbers are given out again. */
+  readonly reissue?: boolean | undefined;
 }
 
 export const PLAIN_TAG: TagKind = { order: 'relaxed', reset: undefined, zone: undefined, interleave: undefined };
@@ -89,14 +93,18 @@ export function settingFault({ step, maxStep, max, ...kind }: TagLimits & Partia
   return kindFault({ ...kind, max }) ?? ambiguityOf(kind.zone);
 }
 
-function kindFault({ order, reset, zone, interleave, max }: Partial<TagKind> & TagLimits): string | undefined {
+function kindFault(kind: Partial<TagKind> & TagLimits): string | undefined {
+  const { order, reset, zone, interleave, max, pattern, reissue } = kind;
   if (order !== undefined && !ORDERS.includes(order)) return `order must be one of ${ORDERS.join(', ')}`;
   if (reset !== undefined && !isReset(reset)) return `reset must be ${RESET_RULE}`;
   if (zone !== undefined && reset === undefined) return 'zone requires reset';
   if (zone !== undefined && !isZone(zone)) return `zone must be an IANA time zone such as Europe/Berlin, not ${zone}`;
+  if (order !== 'gapless' && (pattern !== undefined || reissue !== undefined)) {
+    return 'pattern and reissue require the order gapless';
+  }
   if (interleave === undefined) return undefined;
-  if (order === 'strict' || reset !== undefined || !isNil(max)) {
-    return 'interleave cannot be combined with order strict, reset or max';
+  if (isOrdered(order) || reset !== undefined || !isNil(max)) {
+    return 'interleave cannot be combined with order strict or gapless, reset or max';
   }
   const { of, remainder, block } = interleave;
   if (!isWithin(of, MAX_INTERLEAVE) || of < 2)
@@ -110,7 +118,7 @@ function kindFault({ order, reset, zone, interleave, max }: Partial<TagKind> & T
  *
  * @throws LeafError `LEAF_TAG_ROW_INVALID`
  */
-export function tagKind(tag: string, kind: Record<keyof TagKind, unknown>): TagKind {
+export function tagKind(tag: string, kind: { readonly [Name in keyof TagKind]: unknown }): TagKind {
   const read = { ...kind, order: kind.order ?? 'relaxed' } as TagKind;
   const fault = kindFault(read);
   if (fault === undefined) return read;
@@ -118,6 +126,11 @@ export function tagKind(tag: string, kind: Record<keyof TagKind, unknown>): TagK
     'LEAF_TAG_ROW_INVALID',
     `The row of tag "${tag}" in leaf_alloc is invalid: ${fault}. Correct its columns: docs/tags.md.`,
   );
+}
+
+/** Whether the order spans all servers. */
+export function isOrdered(order: TagOrder | undefined): boolean {
+  return order === 'strict' || order === 'gapless';
 }
 
 /** Zones that a new tag may not have; rows that exist keep theirs. */

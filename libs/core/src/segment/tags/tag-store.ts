@@ -4,6 +4,7 @@ import {
   anyText,
   bigint,
   both,
+  flag,
   object,
   required,
   type Rule,
@@ -160,6 +161,8 @@ const NEW_TAG: Rules<NewTag> = {
   reset: text,
   zone: text,
   interleave: object(INTERLEAVE),
+  pattern: text,
+  reissue: flag,
   description: anyText,
 };
 
@@ -186,6 +189,8 @@ export interface TagJson {
   readonly reset?: TagReset;
   readonly zone?: string;
   readonly interleave?: Interleave;
+  readonly pattern?: string;
+  readonly reissue?: boolean;
   /** Name of the database that owns the tag, if there are several. */
   readonly shard?: string;
   readonly description: string;
@@ -194,7 +199,7 @@ export interface TagJson {
 }
 
 export function jsonOfTag(row: TagRow, shard?: string): TagJson {
-  const { tag, maxId, step, maxStep, max, order, reset, zone, interleave, description = '', updatedAt } = row;
+  const { tag, maxId, step, maxStep, max, order, reset, zone, interleave, pattern, reissue, description = '' } = row;
   return {
     tag,
     maxId: String(maxId),
@@ -205,8 +210,10 @@ export function jsonOfTag(row: TagRow, shard?: string): TagJson {
     ...(reset === undefined ? {} : { reset }),
     ...(zone === undefined ? {} : { zone }),
     ...(interleave === undefined ? {} : { interleave }),
+    ...(pattern === undefined ? {} : { pattern }),
+    ...(reissue === undefined ? {} : { reissue }),
     ...(shard === undefined ? {} : { shard }),
     description,
-    updatedAt: new Date(updatedAt).toISOString(),
+    updatedAt: new Date(row.updatedAt).toISOString(),
   };
 }

@@ -1,0 +1,112 @@
+import {
+  type DocumentNumber,
+  LeafError,
+  MAX_ID,
+  type NumberAudit,
+  type Numbers,
+  type NumberState,
+} from '@leaf-ids/core';
+import { NUMBER_STATES, type NumberPage } from '@leaf-ids/core/internal';
+import { type Html, html } from '../http/responses/html';
+
+/** Numbers that are read at a time. */
+const PAGE = 500;
+
+/** The last number of a page, in the query of the next one. */
+export function cursorOf({ period, number, turn }: DocumentNumber): string {
+  return [period, number, turn].join('~');
+}
+
+/** @throws LeafError `LEAF_REQUEST_INVALID` */
+export function parseCursor(given: unknown): NumberPage['after'] {
+  if (given === undefined) return undefined;
+  const [, period = '', number = '', turn = ''] =
+    /^([^~]{0,16})~([0-9]{1,19})~([0-9]{1,9})$/.exec(typeof given === 'string' ? given : '') ?? [];
+  if (number === '' || BigInt(number) > MAX_ID)
+    throw invalid('after must be the value that the page before gives in its header Link');
+  return { period, number: BigInt(number), turn: Number(turn) };
+}
+
+/** @throws LeafError `LEAF_REQUEST_INVALID` */
+export function parseState(given: unknown): NumberState | undefined {
+  const state = NUMBER_STATES.find((each) => each === given);
+  if (given === undefined || state !== undefined) return state;
+  throw invalid(`state must be one of ${NUMBER_STATES.join(', ')}`);
+}
+
+/** @throws LeafError `LEAF_REQUEST_INVALID` */
+export function parsePeriod(given: unknown): string | undefined {
+  if (given === undefined || typeof given === 'string') return given;
+  throw invalid('period must be given once');
+}
+
+function invalid(rule: string): LeafError {
+  return new LeafError('LEAF_REQUEST_INVALID', `The query is invalid: ${rule}.`);
+}
+
+/** All numbers of a period, page by page. */
+async function* numbersOf(numbers: Numbers, { tag, period }: NumberAudit): AsyncGenerator<DocumentNumber[], void> {
+  for (let after: DocumentNumber | undefined; ;) {
+    const page = await numbers.list(tag, { period, after, limit: PAGE });
+    yield page;
+    if (page.length < PAGE) return;
+    after = page.at(-1);
+  }
+}
+
+const COLUMNS = ['number', 'text', 'key', 'state', 'issuedAt', 'issuedBy', 'settledAt', 'settledBy', 'reason'] as const;
+
+/** The numbers of an audited period as CSV (RFC 4180). */
+export async function* csvOf(numbers: Numbers, audit: NumberAudit): AsyncGenerator<string, void> {
+  yield `${COLUMNS.join(',')}\r\n`;
+  for await (const page of numbersOf(numbers, audit)) {
+    yield page.map((number) => `${cellsOf(numbers, audit, number).map(csvCell).join(',')}\r\n`).join('');
+  }
+}
+
+/** An audit and its numbers, to be printed. */
+export async function* htmlOf(numbers: Numbers, audit: NumberAudit): AsyncGenerator<string, void> {
+  const { tag, period, counts, contiguous, chronological, intact, fault, hash, first, last, missing } = audit;
+  const title = `Numbers of ${tag}${period === '' ? '' : ` in ${period}`}`;
+  const yesNo = (is: boolean): string => (is ? 'yes' : 'NO');
+  const rows: [string, string | number][] = [
+    ['first', String(first ?? '')],
+    ['last', String(last ?? '')],
+    ...Object.entries(counts),
+    ['without a gap', yesNo(contiguous)],
+    ...missing.map(({ from, to }): [string, string] => ['missing', from === to ? String(from) : `${from} to ${to}`]),
+    ['in the order of time', yesNo(chronological)],
+    ['journal intact', yesNo(intact)],
+    ...(fault === undefined ? [] : ([['fault', `${fault.number ?? ''} ${fault.problem}`]] as [string, string][])),
+    ['hash of the journal', hash],
+    ['lines of the journal', audit.lines],
+  ];
+  yield '<!doctype html><html lang="en"><meta charset="utf-8">';
+  yield html`<title>${title}</title>`.text;
+  yield html`<h1>${title}</h1>`.text;
+  yield '<table>';
+  for (const row of rows) yield rowOf(row.map(String)).text;
+  yield '</table><h2>All numbers</h2><table border="1">';
+  yield rowOf(COLUMNS).text;
+  for await (const page of numbersOf(numbers, audit)) {
+    yield page.map((number) => rowOf(cellsOf(numbers, audit, number)).text).join('');
+  }
+  yield '</table></html>';
+}
+
+function rowOf(cells: readonly string[]): Html {
+  return html`<tr>
+    ${cells.map((cell) => html`<td>${cell}</td>`)}
+  </tr>`;
+}
+
+function cellsOf(numbers: Numbers, { tag }: NumberAudit, number: DocumentNumber): string[] {
+  const json = numbers.jsonOf(tag, number);
+  return COLUMNS.map((column) => json[column] ?? '');
+}
+
+/** Quoted; a program for tables must not take a key or a reason for a formula. */
+function csvCell(text: string): string {
+  const harmless = /^[=+\-@\t\r]/.test(text) ? `'${text}` : text;
+  return /[",\r\n]/.test(harmless) ? `"${harmless.replaceAll('"', '""')}"` : harmless;
+}
