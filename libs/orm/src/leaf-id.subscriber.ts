@@ -10,6 +10,7 @@ import { IdService, LeafError } from '@leaf-ids/core';
 import { type GeneratedKey, generatedKeys, KeyBatch, type Row } from './key-batch';
 import { UpsertGuard } from './upsert-guard';
 import { IdTransformer } from './id-transformer';
+import { injectable, keepSubscribers } from './subscribers';
 
 /**
  * Generates the keys of `@LeafId()` and `@SnowflakeId()` for every insert on its data source: by `save`, `insert`, a
@@ -113,27 +114,6 @@ function placeholderFault(entity: string, property: string): LeafError {
 
 function isSet(value: unknown): boolean {
   return value !== undefined && value !== null;
-}
-
-/** Makes the compiler emit the types of the constructor's parameters, by which Nest injects, without importing Nest. */
-function injectable(_target: unknown): void {
-  // Any decorator has this effect.
-}
-
-/**
- * Keeps the subscribers that match `isKept` in a data source. Each `initialize()` replaces the list by the subscribers
- * of the options. It would silently drop a subscriber that was added before, and rows would be inserted without keys.
- */
-function keepSubscribers(dataSource: DataSource, isKept: (subscriber: EntitySubscriberInterface) => boolean): void {
-  let { subscribers } = dataSource;
-  Object.defineProperty(dataSource, 'subscribers', {
-    configurable: true,
-    enumerable: true,
-    get: () => subscribers,
-    set: (replacement: EntitySubscriberInterface[]) => {
-      subscribers = [...replacement, ...subscribers.filter(isKept)];
-    },
-  });
 }
 
 /**

@@ -51,6 +51,11 @@ export class OrmDatabases {
 
 const SQLITE = { type: 'better-sqlite3', driver: openLibsql, database: ':memory:' } as const;
 
+/** An SQLite file, which other connections can open. */
+export function openSqliteFile(database: string, entities: Entity[]): Promise<DataSource> {
+  return new DataSource({ ...SQLITE, database, entities, synchronize: true }).initialize();
+}
+
 /** TypeORM before 0.3.21 calls the driver without `new`. */
 function openLibsql(path: string, options: Libsql.Options): Libsql.Database {
   return new Libsql(path, options);

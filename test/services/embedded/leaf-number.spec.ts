@@ -1,0 +1,52 @@
+import { Numbers } from '@leaf-ids/core';
+import { systemRandom } from '@leaf-ids/core/internal';
+import { openPersistence } from '@leaf-ids/persistence';
+import { Invoice, leafNumberContract, Receipt } from '../../support/contract/leaf-number.contract';
+import { clock } from '../../support/contract/sql-stores';
+import { type MariadbServer, startMariadb } from '../../support/servers/mariadb';
+import { OrmDatabases, SERVERS } from '../../support/servers/orm-databases';
+import { type PostgresServer, startPostgres } from '../../support/servers/postgres';
+import { beginTransaction } from '../../support/servers/transactions';
+
+let databases: OrmDatabases;
+beforeAll(async () => (databases = await OrmDatabases.start(SERVERS)));
+afterAll(() => databases.stop());
+
+for (const name of SERVERS) {
+  leafNumberContract(name, false, async () => {
+    const dataSource = await databases.open(name, [Invoice, Receipt]);
+    return { dataSource, leaf: { dataSource, migrate: true } };
+  });
+}
+
+describe('numbers in a transaction without an ORM', () => {
+  let mariadb: MariadbServer;
+  let postgres: PostgresServer;
+
+  beforeAll(async () => {
+    [mariadb, postgres] = await Promise.all([startMariadb(), startPostgres()]);
+  });
+  afterAll(() => Promise.all([mariadb.stop(), postgres.stop()]));
+
+  it.each([
+    ['mysql2', () => mariadb.createDatabase()],
+    ['pg', () => postgres.createDatabase()],
+  ])('of %s are committed and rolled back with it', async (_, create) => {
+    const url = await create();
+    const persistence = (await openPersistence({ url, migrate: true }))!;
+    await persistence.tags.create({ tag: 'invoice', step: 1, order: 'gapless' });
+    const numbers = new Numbers(persistence.numbers, clock, systemRandom, { waitMs: 20_000 });
+    for (const [how, expected] of [
+      ['ROLLBACK', 1n],
+      ['COMMIT', 1n],
+      ['COMMIT', 2n],
+    ] as const) {
+      const transaction = await beginTransaction(url);
+      const [answer] = await numbers.issueWithin(transaction.statement, 'invoice', [`${how} ${expected}`], 'app');
+      expect(answer).toMatchObject({ isNew: true, number: { number: expected } });
+      await transaction.end(how);
+    }
+    expect(await numbers.audit('invoice')).toMatchObject({ last: 2n, contiguous: true, intact: true });
+    await persistence.onApplicationShutdown();
+  });
+});
