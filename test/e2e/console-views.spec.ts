@@ -8,7 +8,7 @@ import { insertTag } from '../support/servers/data-directory';
 import { json, text } from '../support/http/http';
 import { until } from '../support/until';
 
-const VIEWS = ['overview', 'segments', 'tags', 'snowflake', 'decoder/1169786042799259000', 'try'];
+const VIEWS = ['overview', 'segments', 'tags', 'numbers', 'snowflake', 'decoder/1169786042799259000', 'try'];
 const HOSTILE = '<img src=x onerror="window.hacked=1"><script>window.hacked=1</script>';
 
 const servers = new BuiltServers();

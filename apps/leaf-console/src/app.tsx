@@ -19,6 +19,7 @@ import { TagsPage } from './views/tags/tags-page';
 import { TryPage } from './views/try-it/try-page';
 
 const loadCluster = () => import('./views/cluster/cluster-page').then(({ ClusterPage }) => ClusterPage);
+const loadNumbers = () => import('./views/numbers/numbers-page').then(({ NumbersPage }) => NumbersPage);
 
 export function App({ store }: { readonly store: MonitorStore }): JSX.Element {
   const [language, setLanguage] = useState(preferences.language);
@@ -80,6 +81,8 @@ function View({ route: { view, rest } }: { readonly route: Route }): JSX.Element
       return <SegmentsPage />;
     case 'tags':
       return <TagsPage />;
+    case 'numbers':
+      return <LazyView load={loadNumbers} props={{ given: rest }} />;
     case 'snowflake':
       return <SnowflakePage />;
     case 'cluster':

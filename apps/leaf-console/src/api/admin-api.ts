@@ -1,5 +1,5 @@
 import type { CommandAnswer, CommandBody, TagRow } from '../monitor/views';
-import { type Outcome, request } from './problem';
+import { type Outcome, request, send } from './problem';
 
 export type { TagRow } from '../monitor/views';
 
@@ -19,15 +19,18 @@ export function isPlain(reset: Reset): reset is PlainReset {
 
 /** Optional settings that cannot change after the tag is created. */
 export interface TagKind {
-  readonly order?: 'relaxed' | 'strict';
+  readonly order?: 'relaxed' | 'strict' | 'gapless';
   readonly reset?: Reset;
   readonly zone?: string;
   readonly interleave?: Interleave;
+  /** Only for gapless tags. */
+  readonly pattern?: string;
+  readonly reissue?: boolean;
 }
 
 export interface NewTag extends TagKind {
   readonly tag: string;
-  readonly step: number;
+  readonly step?: number;
   readonly maxStep?: number;
   readonly max?: string;
   readonly maxId?: string;
@@ -43,12 +46,14 @@ export interface TagChange {
   readonly description?: string;
 }
 
-/** A part of the list of tags. */
-export interface ListedTags {
-  readonly rows: readonly TagRow[];
+/** A part of a list. */
+export interface Listed<Row> {
+  readonly rows: readonly Row[];
   /** The query of the next page; undefined on the last. */
   readonly next: string | undefined;
 }
+
+export type ListedTags = Listed<TagRow>;
 
 /** The admin routes. Reads require no token. */
 export class AdminApi {
@@ -56,10 +61,7 @@ export class AdminApi {
 
   /** @param query of the address of a page, as the page before names it; empty for the first */
   list(query = ''): Promise<Outcome<ListedTags>> {
-    return request(`api/tags${query}`, async (response) => ({
-      rows: (await response.json()) as TagRow[],
-      next: nextOf(response.headers.get('link')),
-    }));
+    return request(`api/tags${query}`, readPage<TagRow>);
   }
 
   create(tag: NewTag): Promise<Outcome<TagRow>> {
@@ -88,13 +90,12 @@ export class AdminApi {
   }
 
   private send<T>(method: string, path: string, body?: unknown): Promise<Outcome<T>> {
-    const token = this.token();
-    const headers = new Headers();
-    if (token !== '') headers.set('authorization', `Bearer ${token}`);
-    if (body !== undefined) headers.set('content-type', 'application/json');
-    const init = body === undefined ? { method, headers } : { method, headers, body: JSON.stringify(body) };
-    return request(path, async (response) => (response.status === 204 ? null : await response.json()) as T, init);
+    return send(this.token(), method, path, body);
   }
+}
+
+export async function readPage<Row>(response: Response): Promise<Listed<Row>> {
+  return { rows: (await response.json()) as Row[], next: nextOf(response.headers.get('link')) };
 }
 
 function nextOf(link: string | null): string | undefined {

@@ -23,6 +23,19 @@ export async function request<T>(
   }
 }
 
+/** Sends JSON and reads JSON. */
+export function send<T>(token: string, method: string, path: string, body?: unknown): Promise<Outcome<T>> {
+  const headers = tokenHeaders(token);
+  if (body !== undefined) headers.set('content-type', 'application/json');
+  const init = body === undefined ? { method, headers } : { method, headers, body: JSON.stringify(body) };
+  return request(path, async (response) => (response.status === 204 ? null : await response.json()) as T, init);
+}
+
+/** @param token empty: none */
+export function tokenHeaders(token: string): Headers {
+  return new Headers(token === '' ? {} : { authorization: `Bearer ${token}` });
+}
+
 async function problemOf(response: Response): Promise<Problem> {
   const { status, statusText } = response;
   const body = (await response.json().catch(() => ({}))) as Partial<Record<keyof Problem, unknown>>;

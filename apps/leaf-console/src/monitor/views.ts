@@ -25,3 +25,7 @@ export type {
 } from '../../../leaf-server/src/cluster/views';
 export type { CommandBody } from '../../../leaf-server/src/cluster/command-body';
 export type { TagResponse as TagRow } from '../../../leaf-server/src/admin/tag-rows';
+export type {
+  AuditResponse as NumberAudit,
+  NumberResponse as NumberRow,
+} from '../../../leaf-server/src/ids/number-answers';

@@ -1,6 +1,6 @@
 import { useEffect, useState } from 'preact/hooks';
 
-export const VIEWS = ['overview', 'segments', 'tags', 'snowflake', 'cluster', 'decoder', 'try'] as const;
+export const VIEWS = ['overview', 'segments', 'tags', 'numbers', 'snowflake', 'cluster', 'decoder', 'try'] as const;
 export type ViewName = (typeof VIEWS)[number];
 
 export interface Route {

@@ -10,6 +10,8 @@ interface ActFormProps<T> {
   readonly title: string;
   readonly verb: string;
   readonly danger?: boolean;
+  /** False if some servers do the action without a token. */
+  readonly needsToken?: boolean;
   /** Whether the form is complete. */
   readonly complete: boolean;
   readonly act: () => Promise<Outcome<T>>;
@@ -23,6 +25,7 @@ export function ActForm<T>(props: ActFormProps<T>): JSX.Element {
   const { t, token } = useConsole();
   const [problem, setProblem] = useState<Problem | undefined>(undefined);
   const [busy, setBusy] = useState(false);
+  const lacksToken = token === '' && props.needsToken !== false;
   const submit = async (): Promise<void> => {
     setBusy(true);
     setProblem(undefined);
@@ -33,7 +36,7 @@ export function ActForm<T>(props: ActFormProps<T>): JSX.Element {
   };
   return (
     <Dialog title={props.title} onClose={props.onClose}>
-      {(token === '' || problem?.status === 401) && <TokenControl />}
+      {(lacksToken || problem?.status === 401) && <TokenControl />}
       <form
         onSubmit={(event) => {
           event.preventDefault();
@@ -49,8 +52,8 @@ export function ActForm<T>(props: ActFormProps<T>): JSX.Element {
           <button
             type="submit"
             class={props.danger === true ? 'main danger' : 'main'}
-            disabled={busy || !props.complete || token === ''}
-            title={token === '' ? t.tokenNeeded : undefined}
+            disabled={busy || !props.complete || lacksToken}
+            title={lacksToken ? t.tokenNeeded : undefined}
           >
             {props.verb}
           </button>

@@ -8,6 +8,7 @@ const PATHS: Readonly<Record<IconName, string>> = {
   cluster: 'M4 4h16v6H4zM4 14h16v6H4zM8 7h.01M8 17h.01M12 7h4M12 17h4',
   segments: 'M3 6h11v4H3zM17 6h4v4h-4zM3 14h6v4H3zM12 14h9v4h-9z',
   tags: 'M4 4h8l8 8-8 8-8-8zM8.5 8.5h.01',
+  numbers: 'M4.5 9h15M4.5 15h15M10 4 8 20M16 4l-2 16',
   snowflake: 'M12 3v18M4.2 7.5l15.6 9M19.8 7.5l-15.6 9M9.5 4.5 12 7l2.5-2.5M9.5 19.5 12 17l2.5 2.5',
   decoder: 'M4 5v14M9 5v14M13 5v14M20 5v14M16.5 5v14',
   try: 'M7 4.5 19 12 7 19.5z',

@@ -26,7 +26,11 @@ export function useTagColumns(acts: TagActs): Column<TagRow, TagColumn>[] {
       ),
     },
     { name: 'maxId', label: t.maxId, cell: ({ maxId }) => <span class="num">{maxId}</span> },
-    { name: 'step', label: t.stepColumn, cell: ({ step }) => <span class="num">{format.count(step)}</span> },
+    {
+      name: 'step',
+      label: t.stepColumn,
+      cell: ({ order, step }) => <span class="num">{order === 'gapless' ? '–' : format.count(step)}</span>,
+    },
     {
       name: 'description',
       label: t.descriptionColumn,

@@ -23,27 +23,45 @@ export function CreateDialog({ onDone, onClose }: CreateDialogProps): JSX.Elemen
   const [max, setMax] = useState('');
   const [description, setDescription] = useState('');
   const [settings, setSettings] = useState(NO_SETTINGS);
+  const isGapless = settings.order === 'gapless';
   const act = (): Promise<Outcome<TagRow>> =>
     admin.create({
       tag,
-      step: Number(step),
-      ...(maxStep.trim() === '' ? {} : { maxStep: Number(maxStep) }),
+      ...(isGapless ? {} : { step: Number(step) }),
+      ...(isGapless || maxStep.trim() === '' ? {} : { maxStep: Number(maxStep) }),
       ...(maxId.trim() === '' ? {} : { maxId: maxId.trim() }),
       ...(max.trim() === '' ? {} : { max: max.trim() }),
       ...(description === '' ? {} : { description }),
       ...kindOf(settings),
     });
-  const complete = tag !== '' && step !== '';
+  const complete = tag !== '' && (isGapless || step !== '');
   return (
     <ActForm title={t.createTag} verb={t.create} {...{ complete, act, onDone, onClose }}>
       <Field label={t.name} value={tag} onValue={setTag} hint={t.nameHint} required />
-      <Field label={t.stepField} value={step} onValue={setStep} hint={t.stepFieldHint} digits required />
-      <Field label={t.maxStep} value={maxStep} onValue={setMaxStep} hint={t.maxStepHint} digits />
+      {!isGapless && <StepFields {...{ step, setStep, maxStep, setMaxStep }} />}
       <Field label={t.firstId} value={maxId} onValue={setMaxId} hint={t.firstIdHint} digits />
       <Field label={t.lastId} value={max} onValue={setMax} hint={t.lastIdHint} digits />
       <Field label={t.description} value={description} onValue={setDescription} maxLength={MAX_DESCRIPTION} />
       <KindFields value={settings} onValue={setSettings} />
     </ActForm>
+  );
+}
+
+interface StepFieldsProps {
+  readonly step: string;
+  readonly setStep: (step: string) => void;
+  readonly maxStep: string;
+  readonly setMaxStep: (maxStep: string) => void;
+}
+
+/** The sizes of segments, which gapless tags do not have. */
+function StepFields({ step, setStep, maxStep, setMaxStep }: StepFieldsProps): JSX.Element {
+  const { t } = useConsole();
+  return (
+    <>
+      <Field label={t.stepField} value={step} onValue={setStep} hint={t.stepFieldHint} digits required />
+      <Field label={t.maxStep} value={maxStep} onValue={setMaxStep} hint={t.maxStepHint} digits />
+    </>
   );
 }
 
@@ -53,6 +71,7 @@ interface RowDialogProps extends CreateDialogProps {
 
 export function EditDialog({ row, onDone, onClose }: RowDialogProps): JSX.Element {
   const { t, admin } = useConsole();
+  const isGapless = row.order === 'gapless';
   const [step, setStep] = useState(String(row.step));
   const [maxStep, setMaxStep] = useState(String(row.maxStep ?? ''));
   const [maxId, setMaxId] = useState('');
@@ -69,11 +88,12 @@ export function EditDialog({ row, onDone, onClose }: RowDialogProps): JSX.Elemen
   const act = (): Promise<Outcome<TagRow>> => admin.change(row.tag, change);
   return (
     <ActForm title={t.editTag(row.tag)} verb={t.save} {...{ complete, act, onDone, onClose }}>
-      <Field label={t.stepField} value={step} onValue={setStep} hint={t.stepFieldHint} digits required />
-      <Field label={t.maxStep} value={maxStep} onValue={setMaxStep} hint={t.maxStepHint} digits />
+      {!isGapless && <StepFields {...{ step, setStep, maxStep, setMaxStep }} />}
       <Field label={t.lastId} value={max} onValue={setMax} hint={t.lastIdHint} digits />
       <Field label={t.description} value={description} onValue={setDescription} maxLength={MAX_DESCRIPTION} />
-      <Field label={t.raiseMaxId} value={maxId} onValue={setMaxId} hint={t.raiseMaxIdHint(row.maxId)} digits />
+      {!isGapless && (
+        <Field label={t.raiseMaxId} value={maxId} onValue={setMaxId} hint={t.raiseMaxIdHint(row.maxId)} digits />
+      )}
     </ActForm>
   );
 }

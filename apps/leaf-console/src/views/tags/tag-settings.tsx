@@ -6,7 +6,10 @@ import { Choice, Field } from '../../ui/field';
 
 /** Form values for the settings of a new tag. */
 export interface SettingTexts {
-  readonly order: 'relaxed' | 'strict';
+  readonly order: 'relaxed' | 'strict' | 'gapless';
+  /** Only for the order gapless. */
+  readonly pattern: string;
+  readonly reissue: 'no' | 'yes';
   readonly reset: 'never' | PlainReset | 'fiscal';
   /** `MM-DD`. */
   readonly fiscalStart: string;
@@ -18,6 +21,8 @@ export interface SettingTexts {
 
 export const NO_SETTINGS: SettingTexts = {
   order: 'relaxed',
+  pattern: '',
+  reissue: 'no',
   reset: 'never',
   fiscalStart: '',
   zone: '',
@@ -27,12 +32,16 @@ export const NO_SETTINGS: SettingTexts = {
 };
 
 /** Omits empty fields. */
-export function kindOf({ order, reset, fiscalStart, zone, of, remainder, block }: SettingTexts): TagKind {
-  const isShared = of !== '' || remainder !== '' || block !== '';
+export function kindOf(texts: SettingTexts): TagKind {
+  const { order, pattern, reissue, reset, fiscalStart, zone, of, remainder, block } = texts;
+  const isGapless = order === 'gapless';
+  const isShared = !isGapless && (of !== '' || remainder !== '' || block !== '');
   return {
     ...(order === 'relaxed' ? {} : { order }),
     ...(reset === 'never' ? {} : { reset: reset === 'fiscal' ? (`fiscal:${fiscalStart.trim()}` as const) : reset }),
     ...(zone.trim() === '' ? {} : { zone: zone.trim() }),
+    ...(isGapless && pattern.trim() !== '' ? { pattern: pattern.trim() } : {}),
+    ...(isGapless && reissue === 'yes' ? { reissue: true } : {}),
     ...(isShared ? { interleave: { of: Number(of), remainder: Number(remainder), block: Number(block) } } : {}),
   };
 }
@@ -56,9 +65,24 @@ export function KindFields({ value, onValue }: KindFieldsProps): JSX.Element {
         options={[
           ['relaxed', t.relaxed],
           ['strict', t.strict],
+          ['gapless', t.gaplessOption],
         ]}
         onValue={(order) => set({ order })}
       />
+      {value.order === 'gapless' && (
+        <>
+          <Field label={t.pattern} value={value.pattern} onValue={(pattern) => set({ pattern })} hint={t.patternHint} />
+          <Choice
+            label={t.voidNumbers}
+            value={value.reissue}
+            options={[
+              ['no', t.stayVoid],
+              ['yes', t.reissued],
+            ]}
+            onValue={(reissue) => set({ reissue })}
+          />
+        </>
+      )}
       <Choice
         label={t.reset}
         value={value.reset}
@@ -82,6 +106,20 @@ export function KindFields({ value, onValue }: KindFieldsProps): JSX.Element {
         />
       )}
       <Field label={t.zone} value={value.zone} onValue={(zone) => set({ zone })} hint={t.zoneHint} />
+      {value.order !== 'gapless' && <ShareFields {...{ value, set }} />}
+    </details>
+  );
+}
+
+interface ShareFieldsProps {
+  readonly value: SettingTexts;
+  readonly set: (change: Partial<SettingTexts>) => void;
+}
+
+function ShareFields({ value, set }: ShareFieldsProps): JSX.Element {
+  const { t } = useConsole();
+  return (
+    <>
       <Field label={t.sharedBy} value={value.of} onValue={(of) => set({ of })} hint={t.sharedByHint} digits />
       <Field
         label={t.remainder}
@@ -91,7 +129,7 @@ export function KindFields({ value, onValue }: KindFieldsProps): JSX.Element {
         digits
       />
       <Field label={t.block} value={value.block} onValue={(block) => set({ block })} hint={t.blockHint} digits />
-    </details>
+    </>
   );
 }
 
@@ -102,10 +140,12 @@ function resetText(reset: Reset, t: Messages): string {
 /** A short label for each setting of a tag. */
 export function SettingBadges({ row }: { readonly row: TagRow }): JSX.Element {
   const { t, format } = useConsole();
-  const { shard, order, reset, zone, interleave, maxStep, max } = row;
+  const { shard, order, pattern, reissue, reset, zone, interleave, maxStep, max } = row;
   const texts = [
     ...(shard === undefined ? [] : [t.databaseBadge(shard)]),
-    ...(order === 'strict' ? [t.strict] : []),
+    ...(order === 'strict' || order === 'gapless' ? [t[order]] : []),
+    ...(pattern === undefined ? [] : [pattern]),
+    ...(reissue === true ? [t.reissueBadge] : []),
     ...(reset === undefined ? [] : [`${resetText(reset, t)} ${zone ?? ''}`.trim()]),
     ...(interleave === undefined ? [] : [t.share(interleave.remainder, interleave.of, interleave.block)]),
     ...(maxStep === undefined ? [] : [t.maxStepBadge(format.count(maxStep))]),
