@@ -2,6 +2,10 @@ const IN_STRICT_RUN = {
   prove: ['strict', '--operations', '5000', '--database', 'postgres'],
   sign: /started after the end of/,
 };
+const IN_NUMBERS_RUN = {
+  prove: ['numbers', '--seconds', '20', '--database', 'postgres'],
+  sign: /fault: .*/,
+};
 
 /**
  * Builds with one rule taken out each, and the cheapest command that shows what comes of it. `find` stands exactly once
@@ -248,5 +252,54 @@ export const MUTATIONS = [
       },
     ],
     ...IN_STRICT_RUN,
+  },
+  {
+    rule: 'gapless: a transaction locks the row of the tag',
+    edits: [
+      {
+        file: 'libs/persistence/src/numbers/number-rows.ts',
+        find: "WHERE ${dialect.thisTag} ${lock ? dialect.forUpdate : ''}`;",
+        replace: 'WHERE ${dialect.thisTag} ${lock ? dialect.forUpdate.slice(0, 0) : ""}`;',
+      },
+      {
+        file: 'libs/persistence/src/numbers/number-rows.ts',
+        find: "period IN (${marks(periods)}) ${lock ? forUpdate : ''}`",
+        replace: 'period IN (${marks(periods)}) ${lock ? forUpdate.slice(0, 0) : ""}`',
+      },
+    ],
+    ...IN_NUMBERS_RUN,
+  },
+  {
+    rule: 'gapless: numbers, journal and head are written in one transaction',
+    edits: [
+      {
+        file: 'libs/persistence/src/numbers/sql-number-store.ts',
+        find: 'await database.transaction((statement) => work(this.within(statement, false)), limitMs)',
+        replace: 'await work(this.within((sql, values = []) => database.run(sql, limitMs > 0 ? values : []), false))',
+      },
+    ],
+    ...IN_NUMBERS_RUN,
+  },
+  {
+    rule: 'gapless: the table has one row for each key',
+    edits: [
+      {
+        file: 'migrations/1795219200012-create-numbers.ts',
+        find: '      PRIMARY KEY (biz_tag, doc_key),\n      UNIQUE (biz_tag, period, number, turn),',
+        replace: '      UNIQUE (biz_tag, period, number, turn),',
+      },
+    ],
+    ...IN_NUMBERS_RUN,
+  },
+  {
+    rule: 'gapless: the table has one row for each number and turn',
+    edits: [
+      {
+        file: 'migrations/1795219200012-create-numbers.ts',
+        find: '      UNIQUE (biz_tag, period, number, turn),\n      UNIQUE (biz_tag, state, period, number, turn)',
+        replace: '      CHECK (turn >= 0)',
+      },
+    ],
+    ...IN_NUMBERS_RUN,
   },
 ];

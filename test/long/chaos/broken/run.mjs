@@ -64,6 +64,7 @@ function run(tool, options) {
     case 'sim':
       return spawnSync(process.execPath, ['test/long/simulation/run.mjs', ...options], inCopy);
     case 'chaos':
+    case 'numbers':
     case 'strict': {
       const build = spawnSync(process.execPath, ['scripts/ensure-build.mjs'], inCopy);
       if (build.status !== 0) throw new Error(`The broken server cannot be built: ${build.stderr}`);
