@@ -23,9 +23,10 @@ export const PARTS: readonly Part[] = [
   { name: 'memory', measures: 'memory of the built server', seconds: 600, quickSeconds: 60 },
   { name: 'start', measures: 'time from the start of the built server to its first ID', seconds: 90, quickSeconds: 30 },
   { name: 'strict', measures: 'IDs of strict tags, compared with Redis', seconds: 240, quickSeconds: 60 },
+  { name: 'numbers', measures: 'numbers without gaps, compared with a locked counter', seconds: 900, quickSeconds: 90 },
 ];
 /** Its targets depend on the database. */
-const ONLY_WITH_ALL = 'strict';
+const ONLY_WITH_ALL = ['strict', 'numbers'];
 /** Default parts of a comparison, which runs each part many times. */
 const COMPARED = ['core', 'http'];
 const COMPARED_ROUNDS = 3;
@@ -62,7 +63,7 @@ export function parseSuiteArguments(words: readonly string[]): SuiteArguments {
   const unknown = positionals.find((name) => !names.includes(name));
   if (unknown !== undefined) throw new Error(`Unknown part ${unknown}. Parts: ${names.join(', ')}.`);
 
-  const usual = compare === undefined ? names.filter((name) => name !== ONLY_WITH_ALL) : COMPARED;
+  const usual = compare === undefined ? names.filter((name) => !ONLY_WITH_ALL.includes(name)) : COMPARED;
   const chosen = positionals.length > 0 ? positionals : all ? names : usual;
   return { parts: PARTS.filter(({ name }) => chosen.includes(name)), quick, compare, rounds };
 }
