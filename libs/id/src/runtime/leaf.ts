@@ -7,6 +7,7 @@ import {
   Ticker,
   unlessAborted,
   withDefaults,
+  withinDeadline,
 } from '@leaf-ids/core/internal';
 import { type LeafLogger, loggerOf, openPersistence } from '@leaf-ids/persistence';
 import { createRegistry } from '@leaf-ids/registry';
@@ -26,6 +27,8 @@ import { DEFAULT_SNOWFLAKE_MODULE_OPTIONS, type SnowflakeModuleOptions } from '.
 
 /** Limit for releasing the worker ID, and for closing the database, in milliseconds. */
 const STOP_LIMIT_MS = 15_000;
+/** Limit for queries of jobs at the stop, in milliseconds: a database that hangs does not delay it. */
+const READS_LIMIT_MS = 1000;
 
 /** The stores of segment mode in its database. */
 export interface LeafStores {
@@ -56,6 +59,8 @@ export class Leaf {
   /** The periodic jobs, each with a timer of its own. */
   readonly jobs: readonly Ticker[];
 
+  /** The jobs that read the database outside of the services, which end their own at the stop. */
+  private readonly readers: readonly Ticker[] = [];
   private readonly logger: LeafLogger;
   private readonly clock = new SystemClock();
   private readonly opened: ShutdownStack;
@@ -113,8 +118,8 @@ export class Leaf {
       const { generator } = this.segments;
       const isPaused = (tag: string): boolean => generator.isPaused(tag);
       this.numbers = new Numbers(stores.numbers, this.clock, systemRandom, { waitMs, isPaused });
-      jobs.push(watchNumbers(this.numbers, this.clock, this.logger));
-      jobs.push(...segmentJobs(this.segments, this.clock, segment));
+      this.readers = [watchNumbers(this.numbers, this.clock, this.logger)];
+      jobs.push(...this.readers, ...segmentJobs(this.segments, this.clock, segment));
     }
     if (snowflake !== undefined && registry !== undefined) {
       this.snowflake = new SnowflakeService(createRegistry(registry), this.clock, snowflake);
@@ -174,6 +179,7 @@ export class Leaf {
     const { opened, segments, numbers, snowflake, aborting } = this;
     await this.createTags();
     aborting.throwIfAborted();
+    opened.add('end the reads of jobs', STOP_LIMIT_MS, () => this.endReads());
     if (snowflake !== undefined)
       opened.add('release the worker ID', STOP_LIMIT_MS, () => this.releaseWorker(snowflake));
     if (numbers !== undefined) opened.add('end the calls for numbers', STOP_LIMIT_MS, () => numbers.close());
@@ -202,6 +208,12 @@ export class Leaf {
     for (const job of this.jobs) void job.stop();
     await this.opened.close();
     if (this.givenBack.length > 0) this.logger.log(`Stopped: ${this.givenBack.join(', ')}.`);
+  }
+
+  /** Waits for the queries of jobs under way: SQLite aborts the process if it is closed during a query. */
+  private async endReads(): Promise<void> {
+    const ended = Promise.all(this.readers.map((job) => job.stop()));
+    await withinDeadline(ended, this.clock.monotonic() + READS_LIMIT_MS, this.clock);
   }
 
   private async returnIds(segments: SegmentService): Promise<void> {
