@@ -144,7 +144,13 @@ describe.each(APPLICATIONS)('An application on Nest %s and %s', (nest, platform)
   });
 
   it('injects the data source by its name, and stops a job through the scheduler', () => {
-    const jobs = ['leaf-number-watch', 'leaf-tag-refresh', 'leaf-time-report', 'leaf-registry-maintenance'];
+    const jobs = [
+      'leaf-number-watch',
+      'leaf-tag-ends',
+      'leaf-tag-refresh',
+      'leaf-time-report',
+      'leaf-registry-maintenance',
+    ];
     const read = { biz_tag: 'order', max_id: '9007199254740993', refusal: 'LEAF_CONFIG_INVALID' };
     expect(result.injected).toEqual({ ...read, jobs, later: 0 });
   });

@@ -37,6 +37,7 @@ const TARGET_LABELS = ['job', 'instance', 'namespace', 'pod', '__name__'];
 const LATER: Readonly<Record<string, readonly string[]>> = {
   leaf_overload_refusals_total: ['reason'],
   leaf_numbers_oldest_open_seconds: ['tag'],
+  leaf_tag_end_seconds: ['tag'],
   leaf_segment_exhaustion_seconds: ['tag', 'process'],
   leaf_process_up: ['process'],
   leaf_resp_commands_total: ['command', 'status'],

@@ -27,7 +27,13 @@ import { until } from '../../support/until';
 @Module({})
 class HostModule {}
 
-const JOBS = ['leaf-number-watch', 'leaf-tag-refresh', 'leaf-time-report', 'leaf-registry-maintenance'];
+const JOBS = [
+  'leaf-number-watch',
+  'leaf-tag-ends',
+  'leaf-tag-refresh',
+  'leaf-time-report',
+  'leaf-registry-maintenance',
+];
 
 let directory: string;
 let workers: InMemoryWorkers;
@@ -326,6 +332,7 @@ describe('The module of one mode', () => {
         expect(app.get(SnowflakeService)).toBeUndefined();
         expect(app.get(SchedulerRegistry).getIntervals()).toEqual([
           'leaf-number-watch',
+          'leaf-tag-ends',
           'leaf-tag-refresh',
           'leaf-hot-tags',
         ]);

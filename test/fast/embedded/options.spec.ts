@@ -200,7 +200,7 @@ describe('Leaf.start and IdModule', () => {
     const faults = [
       'tag is not an option; did you mean tags?',
       'database must name a host and a database: mysql://user:password@host:3306/database',
-      'segment.minsize is not an option; the options are prefetchRatio, waitMs, durationMs, maxStep, database, refreshMs, hotTagsFile, wrapStore, logger',
+      'segment.minsize is not an option; the options are prefetchRatio, waitMs, durationMs, maxStep, database, refreshMs, hotTagsFile, tagEndsFile, wrapStore, logger',
       'segment.waitMs must be a whole number from 0 to 2147483647, not "abc"',
       'snowflake.registry must be "database", "mysql" or an object such as { strategy: "zk_recycle", … }, not "redis"',
       'snowflake.instance.host is not an option; the options are ip, port',

@@ -74,8 +74,8 @@ describe('Two modules whose functions have the same source text have their own o
     class HostModule {}
     const app = await NestFactory.createApplicationContext(HostModule, { logger: false });
     expect(app.get(SchedulerRegistry).getIntervals()).toEqual([
-      ...['leaf-number-watch', 'leaf-tag-refresh'],
-      ...['leaf-number-watch-2', 'leaf-tag-refresh-2'],
+      ...['leaf-number-watch', 'leaf-tag-ends', 'leaf-tag-refresh'],
+      ...['leaf-number-watch-2', 'leaf-tag-ends-2', 'leaf-tag-refresh-2'],
     ]);
     await app.close();
   });

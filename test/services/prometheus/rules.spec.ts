@@ -6,7 +6,7 @@ import { run } from '../../support/servers/services';
 import { requireTool } from '../../support/tools';
 
 const RULES = 'leaf.rules.yaml';
-const TESTS = 'leaf.rules.test.yaml';
+const TESTS = ['leaf.rules.test.yaml', 'leaf.rules.days.test.yaml'];
 const shipped = (name: string): string => join(ROOT, 'deploy/prometheus', name);
 
 let promtool: string;
@@ -15,21 +15,21 @@ beforeAll(async () => {
 });
 
 /** @returns what promtool prints; rejects when a test of the rules fails */
-async function testRules(file: string): Promise<string> {
-  const { stdout } = await run(promtool, ['test', 'rules', file]);
+async function testRules(files: readonly string[]): Promise<string> {
+  const { stdout } = await run(promtool, ['test', 'rules', ...files]);
   return stdout;
 }
 
 it('the rules pass their unit tests', async () => {
   await run(promtool, ['check', 'rules', shipped(RULES)]);
-  expect(await testRules(shipped(TESTS))).toContain('SUCCESS');
+  expect(await testRules(TESTS.map(shipped))).toContain('SUCCESS');
 });
 
 describe('the unit tests notice', () => {
   let directory: string;
   beforeEach(async () => {
     directory = await makeDataDirectory();
-    await copyFile(shipped(TESTS), join(directory, TESTS));
+    for (const name of TESTS) await copyFile(shipped(name), join(directory, name));
   });
   afterEach(() => removeDataDirectory(directory));
 
@@ -52,6 +52,11 @@ describe('the unit tests notice', () => {
     ],
     ['probes of a drained server as errors', '{route!~"/health/.*",status=~"5.."}', '{status=~"5.."}'],
     ['a clock offset that is told for ever', 'process_start_time_seconds < 3600', 'process_start_time_seconds < 1e9'],
+    [
+      'an end of a tag that is unknown after a restart',
+      'last_over_time(leaf_tag_end_seconds[3h])) < 180',
+      'last_over_time(leaf_tag_end_seconds[1h])) < 180',
+    ],
     ['refreshes every ten minutes', 'refresh_failures_total[1h]', 'refresh_failures_total[15m]'],
     [
       'tags without a label that are not watched',
@@ -62,6 +67,6 @@ describe('the unit tests notice', () => {
     const rules = await readFile(shipped(RULES), 'utf8');
     expect(rules).toContain(part);
     await writeFile(join(directory, RULES), rules.replace(part, broken));
-    await expect(testRules(join(directory, TESTS))).rejects.toThrow();
+    await expect(testRules(TESTS.map((name) => join(directory, name)))).rejects.toThrow();
   });
 });

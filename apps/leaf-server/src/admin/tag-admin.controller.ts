@@ -1,6 +1,5 @@
 import { Body, Controller, Delete, Get, HttpCode, Inject, Param, Patch, Post, Query, Res } from '@nestjs/common';
 import type { FastifyReply } from 'fastify';
-import type { TagJson } from '@leaf-ids/core/internal';
 import {
   ApiJsonBody,
   ApiOperation,
@@ -192,7 +191,7 @@ export class TagsController {
     const { after, limit } = pageRequest(from, most);
     const { page, last } = cutPage(await this.tags.list({ after, limit: limit + 1 }), limit);
     linkNext(reply, last?.tag, limit);
-    const pieces = jsonPages('[', page, (row) => this.tags.jsonOf(row), ']');
+    const pieces = jsonPages('[', page, (row) => this.tags.viewOf(row), ']');
     streamBody(reply.type(JSON_TYPE), pieces, 'utf8');
   }
 
@@ -201,7 +200,7 @@ export class TagsController {
   @ApiParam({ name: 'tag', ...TAG })
   @ApiResponse({ status: 200, description: 'The row.', type: TagResponse })
   @ApiProblems('LEAF_TAG_INVALID', 'LEAF_TAG_NOT_FOUND', 'LEAF_OVERLOADED', ...TAG_ROW_PROBLEMS)
-  find(@Param('tag') tag: string): Promise<TagJson> {
+  find(@Param('tag') tag: string): Promise<TagResponse> {
     return this.tags.find(tag);
   }
 }

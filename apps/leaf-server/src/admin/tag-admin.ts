@@ -8,9 +8,10 @@ import {
   type TagJson,
   unknownTag,
 } from '@leaf-ids/core/internal';
-import { SegmentService } from '@leaf-ids/id';
+import { Leaf, SegmentService } from '@leaf-ids/id';
 import { broadcast, BusRequest, ProcessBus } from '../processes/process-bus';
 import { type Actor, Audit } from './audit';
+import type { TagResponse } from './tag-rows';
 import type { ContinueBody, NewTagBody, TagChangeBody } from './tag-bodies';
 
 const TAG_ADDED = new BusRequest<TagEntry, void>('tag added');
@@ -29,6 +30,7 @@ export class TagAdmin {
     @Optional() private readonly store?: TagStore,
     @Optional() private readonly segments?: SegmentService,
     @Optional() private readonly numbers?: Numbers,
+    @Optional() private readonly leaf?: Leaf,
   ) {
     bus.serve(TAG_ADDED, (entry) => segments?.generator.add(entry));
     bus.serve(TAG_REMOVED, (tag) => segments?.generator.remove(tag));
@@ -45,12 +47,18 @@ export class TagAdmin {
     return jsonOfTag(row, this.rows().shardOf(row.tag));
   }
 
+  /** As {@link jsonOf}, with the time at which the tag runs out of IDs if it is known. */
+  viewOf(row: TagRow): TagResponse {
+    const endsAt = this.leaf?.tagEnds?.endOf(row);
+    return { ...this.jsonOf(row), ...(endsAt !== undefined && { endsAt: new Date(endsAt).toISOString() }) };
+  }
+
   /** @throws LeafError `LEAF_TAG_INVALID`, `LEAF_TAG_NOT_FOUND` */
-  async find(tag: string): Promise<TagJson> {
+  async find(tag: string): Promise<TagResponse> {
     assertTag(tag);
     const row = await this.rows().find(tag);
     if (row === undefined) throw unknownTag(tag);
-    return this.jsonOf(row);
+    return this.viewOf(row);
   }
 
   /** @throws LeafError see {@link TagStore.create} */

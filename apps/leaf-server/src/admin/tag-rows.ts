@@ -116,4 +116,11 @@ export class TagResponse implements TagJson {
 
   @ApiProperty({ ...MOMENT, description: 'Time of the last change of the row.' })
   readonly updatedAt!: string;
+
+  @ApiPropertyOptional({
+    ...MOMENT,
+    description:
+      'Only when tags are read: when the tag runs out of IDs at the rate of the last days; left out if that is unknown, or more than 1000 years away.',
+  })
+  readonly endsAt?: string;
 }

@@ -43,6 +43,7 @@ function segmentOf(values: Resolved): SegmentModuleOptions {
     durationMs: values.LEAF_SEGMENT_DURATION_MS,
     maxStep: values.LEAF_SEGMENT_MAX_STEP,
     hotTagsFile: join(resolve(values.LEAF_DATA_DIR), values.LEAF_NAME, 'hot-tags.json'),
+    tagEndsFile: join(resolve(values.LEAF_DATA_DIR), values.LEAF_NAME, 'tag-ends.json'),
   };
 }
 

@@ -33,6 +33,7 @@ describe('loadConfig', () => {
       durationMs: 900_000,
       maxStep: 1_000_000,
       hotTagsFile: resolve('data/leaf/hot-tags.json'),
+      tagEndsFile: resolve('data/leaf/tag-ends.json'),
     });
     expect(config.ids.snowflake).toMatchObject({
       registry: { strategy: 'database', url: `sqlite:${resolve('data/leaf.sqlite')}`, migrate: true, accept: [] },

@@ -73,9 +73,12 @@ describe('The processes of a server', () => {
     ]);
   });
 
-  it('keep their hot tags apart', () => {
+  it('keep their hot tags and the positions of tags apart', () => {
     expect(processes().map(({ ids }) => ids.segment!.hotTagsFile)).toEqual(
       ['hot-tags.json', 'hot-tags-1.json', 'hot-tags-2.json'].map((file) => `/var/lib/leaf/leaf/${file}`),
+    );
+    expect(processes().map(({ ids }) => ids.segment!.tagEndsFile)).toEqual(
+      ['tag-ends.json', 'tag-ends-1.json', 'tag-ends-2.json'].map((file) => `/var/lib/leaf/leaf/${file}`),
     );
   });
 

@@ -2,6 +2,7 @@ import cluster, { type Worker } from 'node:cluster';
 import { Logger } from '@nestjs/common';
 import { type Clock, LeafError, SystemClock } from '@leaf-ids/core';
 import { processInstance } from '@leaf-ids/core/internal';
+import type { SegmentModuleOptions } from '@leaf-ids/id';
 import { strategyOf } from '@leaf-ids/registry';
 import type { LeafConfig } from '../config/leaf-config';
 import { LeafLogger } from '../config/logging';
@@ -171,7 +172,7 @@ export function configOfProcess(config: LeafConfig, process: number): LeafConfig
     files: process === 0 ? config.files : [],
     http: { ...http, maxConnections: share(http.maxConnections), maxInFlight: share(http.maxInFlight) },
     ids: {
-      ...(segment === undefined ? {} : { segment: { ...segment, ...hotTagsOf(segment, process) } }),
+      ...(segment === undefined ? {} : { segment: { ...segment, ...filesOf(segment, process) } }),
       ...(snowflake === undefined
         ? {}
         : {
@@ -184,7 +185,12 @@ export function configOfProcess(config: LeafConfig, process: number): LeafConfig
   };
 }
 
-function hotTagsOf({ hotTagsFile }: { readonly hotTagsFile?: string }, process: number): { hotTagsFile?: string } {
-  if (hotTagsFile === undefined || process === 0) return {};
-  return { hotTagsFile: hotTagsFile.replace(/\.json$/, `-${process}.json`) };
+type SegmentFiles = Pick<SegmentModuleOptions, 'hotTagsFile' | 'tagEndsFile'>;
+
+function filesOf({ hotTagsFile, tagEndsFile }: SegmentFiles, process: number): SegmentFiles {
+  const own = (file: string): string => (process === 0 ? file : file.replace(/\.json$/, `-${process}.json`));
+  return {
+    ...(hotTagsFile !== undefined && { hotTagsFile: own(hotTagsFile) }),
+    ...(tagEndsFile !== undefined && { tagEndsFile: own(tagEndsFile) }),
+  };
 }

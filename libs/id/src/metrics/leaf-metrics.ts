@@ -112,6 +112,16 @@ export const LEAF_METRICS: readonly LeafMetric[] = [
     ...gapless(({ lines }) => lines),
   },
   {
+    name: 'leaf_tag_end_seconds',
+    type: 'gauge',
+    help: 'Seconds until a tag runs out of IDs, at the rate of the last days',
+    shared: 'least',
+    part: 'segment',
+    labels: ['tag'],
+    read: ({ status: { ends = [], now } }): Sample[] =>
+      ends.map(({ tag, endsAt }) => ({ labels: { tag }, value: Math.max(0, endsAt - now) / 1000 })),
+  },
+  {
     name: 'leaf_worker_id',
     type: 'gauge',
     help: 'Worker ID of this server',

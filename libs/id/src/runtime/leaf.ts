@@ -17,6 +17,7 @@ import {
   DEFAULT_SEGMENT_MODULE_OPTIONS,
   type SegmentModuleOptions,
 } from '../segment/segment.service';
+import { TagEnds } from '../segment/tag-ends';
 import { SnowflakeService } from '../snowflake/snowflake.service';
 import { type LeafOptions, RuntimeOptions } from '../options/leaf-options';
 import { DatabaseProbe } from './health';
@@ -51,6 +52,8 @@ export class Leaf {
   readonly segments: SegmentService | undefined;
   /** Numbers of gapless tags; undefined when segment mode is disabled. */
   readonly numbers: Numbers | undefined;
+  /** Estimates of when tags run out of IDs; undefined when segment mode is disabled. */
+  readonly tagEnds: TagEnds | undefined;
   /** Undefined when snowflake mode is disabled. */
   readonly snowflake: SnowflakeService | undefined;
   /** Both modes behind one interface. */
@@ -118,7 +121,9 @@ export class Leaf {
       const { generator } = this.segments;
       const isPaused = (tag: string): boolean => generator.isPaused(tag);
       this.numbers = new Numbers(stores.numbers, this.clock, systemRandom, { waitMs, isPaused });
-      this.readers = [watchNumbers(this.numbers, this.clock, this.logger)];
+      const { signal: stopped } = this.stopping;
+      this.tagEnds = new TagEnds(stores.tags, this.clock, this.logger, { file: segment.tagEndsFile, signal: stopped });
+      this.readers = [watchNumbers(this.numbers, this.clock, this.logger), estimateEnds(this.tagEnds, this.clock)];
       jobs.push(...this.readers, ...segmentJobs(this.segments, this.clock, segment));
     }
     if (snowflake !== undefined && registry !== undefined) {
@@ -161,8 +166,8 @@ export class Leaf {
   }
 
   private sources(): StatusSources {
-    const { segments, numbers, snowflake, probe, clock } = this;
-    return { segments, numbers, snowflake, probe, clock, store: this.stores?.segments };
+    const { segments, numbers, tagEnds, snowflake, probe, clock } = this;
+    return { segments, numbers, tagEnds, snowflake, probe, clock, store: this.stores?.segments };
   }
 
   private async run(): Promise<void> {
@@ -240,6 +245,13 @@ function watchNumbers(numbers: Numbers, clock: Clock, logger: LeafLogger): Ticke
     }
   };
   return new Ticker('leaf-number-watch', watch, { everyMs: WATCH_MS, atStart: true }, clock);
+}
+
+/** Interval between two estimates of when tags run out of IDs, in milliseconds. */
+const ENDS_MS = 3_600_000;
+
+function estimateEnds(ends: TagEnds, clock: Clock): Ticker {
+  return new Ticker('leaf-tag-ends', () => ends.run(), { everyMs: ENDS_MS, atStart: true }, clock);
 }
 
 /** Interval between two saves of the hot tags, in milliseconds. */

@@ -35,6 +35,7 @@ function sourcesWith(
     clock: new FakeClock(),
     segments: segments as unknown as SegmentService,
     numbers: undefined,
+    tagEnds: undefined,
     store: { description: 'memory' } as SegmentStore,
     probe: { health: pinged } as DatabaseProbe,
     snowflake: snowflake as unknown as SnowflakeService,

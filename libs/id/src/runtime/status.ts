@@ -9,6 +9,7 @@ import type {
 } from '@leaf-ids/core';
 import { type FailingTags, type OpenNumbers, reasonOf } from '@leaf-ids/core/internal';
 import type { SegmentService } from '../segment/segment.service';
+import type { TagEnd, TagEnds } from '../segment/tag-ends';
 import type { SnowflakeService } from '../snowflake/snowflake.service';
 import type { Health, DatabaseProbe } from './health';
 
@@ -82,6 +83,8 @@ export interface LeafStatus {
   readonly database?: DatabaseStatus;
   /** The open numbers of gapless tags, as of the last minute. */
   readonly numbers?: readonly OpenNumbers[];
+  /** The tags that run out of IDs first, as of the last hour, soonest first; at most 100. */
+  readonly ends?: readonly TagEnd[];
   readonly snowflake?: SnowflakeStatus;
   readonly registry?: RegistryStatus;
 }
@@ -96,6 +99,7 @@ export interface StatusSources {
   readonly clock: Clock;
   readonly segments: SegmentService | undefined;
   readonly numbers: Numbers | undefined;
+  readonly tagEnds: TagEnds | undefined;
   readonly store: SegmentStore | undefined;
   readonly probe: DatabaseProbe;
   readonly snowflake: SnowflakeService | undefined;
@@ -111,11 +115,12 @@ export function readinessOf({ segments, probe, snowflake }: StatusSources): Leaf
   };
 }
 
-export function statusOf({ clock, segments, numbers, store, probe, snowflake }: StatusSources): LeafStatus {
+export function statusOf({ clock, segments, numbers, tagEnds, store, probe, snowflake }: StatusSources): LeafStatus {
   return {
     now: clock.now(),
     ...(segments && { segment: segmentStatus(segments, probe) }),
     ...(numbers && { numbers: numbers.open }),
+    ...(tagEnds && { ends: tagEnds.list }),
     ...(segments && store && { database: databaseStatus(segments, store, probe.health) }),
     ...(snowflake && { snowflake: snowflakeStatus(snowflake), registry: registryStatus(snowflake) }),
   };

@@ -40,6 +40,8 @@ export interface SegmentModuleOptions extends Partial<SegmentOptions>, LoggerOpt
   readonly refreshMs?: number;
   /** File for the tags used in the last day, which the next start preloads. If omitted, they are not saved. */
   readonly hotTagsFile?: string;
+  /** File for the positions of tags, from which their ends are estimated. If omitted, a restart forgets them. */
+  readonly tagEndsFile?: string;
   /** Wraps the store of the segments, for example to trace its calls. */
   readonly wrapStore?: (store: SegmentStore) => SegmentStore;
 }
@@ -51,6 +53,7 @@ export const SEGMENT_MODULE_RULES: Rules<SegmentModuleOptions> = {
   database: required(persistenceRule),
   refreshMs: milliseconds(1),
   hotTagsFile: text,
+  tagEndsFile: text,
   wrapStore: callback,
   logger: loggerRule,
 };
