@@ -144,6 +144,7 @@ export const en = {
   lastId: 'Last ID',
   lastIdHint: 'later IDs are refused; empty: 2^63 - 2',
   maxBadge: (max: string) => `up to ${max}`,
+  endsBadge: (when: string) => `ends ${when}`,
   databaseBadge: (name: string) => `in ${name}`,
   moreSettings: 'More settings',
   kindHint: 'These cannot change later.',

@@ -137,6 +137,7 @@ export const zh: Messages = {
   lastId: '最后 ID',
   lastIdHint: '超出即拒绝；留空则为 2^63 - 2',
   maxBadge: (max) => `至 ${max}`,
+  endsBadge: (when) => `${when}用尽`,
   databaseBadge: (name) => `库 ${name}`,
   moreSettings: '更多设置',
   kindHint: '创建后不能更改。',

@@ -37,6 +37,7 @@ export function useTagColumns(acts: TagActs): Column<TagRow, TagColumn>[] {
       cell: (row) => (
         <span class="ellipsis" title={row.description}>
           <SettingBadges row={row} />
+          <EndBadge row={row} />
           {row.description}
         </span>
       ),
@@ -50,6 +51,19 @@ export function useTagColumns(acts: TagActs): Column<TagRow, TagColumn>[] {
       cell: (row) => <Actions row={row} acts={acts} />,
     },
   ];
+}
+
+/** When the tag runs out of IDs. */
+function EndBadge({ row: { endsAt } }: { readonly row: TagRow }): JSX.Element | null {
+  const { t, format } = useConsole();
+  const store = useMonitor();
+  if (endsAt === undefined) return null;
+  const at = Date.parse(endsAt);
+  return (
+    <span class="badge badge-plain setting" title={format.local(at)}>
+      {t.endsBadge(format.ago(at, store.now()))}
+    </span>
+  );
 }
 
 function usePaused(tag: string): boolean {
