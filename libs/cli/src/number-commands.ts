@@ -1,6 +1,6 @@
 import { type Command, Option } from 'commander';
 import type { NumberJson } from '@leaf-ids/core';
-import { MAX_TAGS_PER_PAGE, NUMBER_STATES, table, visible } from '@leaf-ids/core/internal';
+import { MAX_TAGS_PER_PAGE, NUMBER_STATES, table, visible, voidNumber } from '@leaf-ids/core/internal';
 import type { AuditJson, Continuation, NumberFilter, NumberList } from './number-source';
 import { id, time, whole } from './options';
 import type { Perform, Result } from './source';
@@ -64,7 +64,10 @@ function textOf({ text, number }: NumberJson): string {
   return text ?? number;
 }
 
+/** @throws LeafError `LEAF_NUMBER_SETTLED` for a void number, which no document may show */
 function issued(tag: string, numbers: readonly NumberJson[]): Result {
+  const settled = numbers.find(({ state }) => state === 'void' || state === 'reissued');
+  if (settled !== undefined) throw voidNumber(tag, settled.key, settled.number);
   return { text: numbers.map((number) => visible(textOf(number))).join('\n'), json: { tag, numbers } };
 }
 

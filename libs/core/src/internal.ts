@@ -108,7 +108,7 @@ export {
   type NumberRequest,
 } from './numbers/document-number';
 export { JournalSeal, type JournalEntry, type NumberEvent } from './numbers/number-journal';
-export { historyLost, NumberLedger, type NumberHead } from './numbers/number-ledger';
+export { historyLost, NumberLedger, type NumberHead, voidNumber } from './numbers/number-ledger';
 export {
   type Continuation,
   MAX_OPEN_COUNTED,

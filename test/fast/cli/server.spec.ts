@@ -94,6 +94,10 @@ describe('leaf with a server', () => {
       state: 'void',
       reason: 'printer jam',
     });
+    // No document may show it.
+    const settled = await numbers('issue', 'invoice-number', 'b');
+    expect(settled).toMatchObject({ code: 1, out: '' });
+    expect(settled.err).toContain('is void, which is final');
     expect((await numbers('show', 'invoice-number', 'c')).out).toMatch(/^number {4}3\ntext {6}2026-003\n/m);
     const page = await numbers('list', 'invoice-number', '--period', '2026', '--state', 'issued', '--limit', '1');
     expect(page).toMatchObject({ code: 0, err: '' });

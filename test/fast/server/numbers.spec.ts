@@ -54,6 +54,9 @@ describe('numbers over HTTP', () => {
     expect(problemCode(await send('PUT', 'invoice/order%204711%2F1', { at }))).toBe('LEAF_NUMBER_EXISTS');
     expect(parsed(await send('PUT', 'invoice/other', { at }))).toMatchObject({ text: `${Number(year) - 1}-001` });
     expect(problemCode(await send('PUT', 'invoice/other', { at: 'yesterday' }))).toBe('LEAF_PERIOD_INVALID');
+    // A date that would be ignored.
+    expect(problemCode(await send('PUT', `invoice/third?at=${at}`))).toBe('LEAF_REQUEST_INVALID');
+    expect(problemCode(await send('GET', 'invoice/third'))).toBe('LEAF_NUMBER_NOT_FOUND');
   });
 
   it('are given to many documents at once, in the order of their keys', async () => {
@@ -142,6 +145,9 @@ describe('numbers over HTTP', () => {
       { number: '2', settledBy: 'admin', reason: 'paper invoices' },
       { number: '3' },
     ]);
+    const far = { lastNumber: '3', reason: 'none', period: '2099' };
+    const refused = await admin(server.port, 'POST', '/api/tags/invoice/continue', far);
+    expect(JSON.parse(refused.body)).toMatchObject({ code: 'LEAF_PERIOD_INVALID' });
     const back = await admin(server.port, 'POST', path, { lastNumber: '2', reason: 'no' });
     expect(JSON.parse(back.body)).toMatchObject({ code: 'LEAF_MAX_ID_BACKWARDS' });
   });

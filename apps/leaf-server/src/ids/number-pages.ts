@@ -40,6 +40,17 @@ export function parsePeriod(given: unknown): string | undefined {
   throw invalid('period must be given once');
 }
 
+/**
+ * Refuses parameters of a route that has none: a date in the query would be ignored, and the number be of another period.
+ *
+ * @throws LeafError `LEAF_REQUEST_INVALID`
+ */
+export function assertNoQuery(query: Record<string, unknown>): void {
+  const [name] = Object.keys(query);
+  if (name === undefined) return;
+  throw invalid(`this route has no parameter ${JSON.stringify(name.slice(0, 40))}; send "at" in the body`);
+}
+
 function invalid(rule: string): LeafError {
   return new LeafError('LEAF_REQUEST_INVALID', `The query is invalid: ${rule}.`);
 }
@@ -64,8 +75,12 @@ export async function* csvOf(numbers: Numbers, audit: NumberAudit): AsyncGenerat
   }
 }
 
-/** An audit and its numbers, to be printed. */
-export async function* htmlOf(numbers: Numbers, audit: NumberAudit): AsyncGenerator<string, void> {
+/**
+ * An audit and its numbers, to be printed.
+ *
+ * @param auditedAt ISO 8601
+ */
+export async function* htmlOf(numbers: Numbers, audit: NumberAudit, auditedAt: string): AsyncGenerator<string, void> {
   const { tag, period, counts, contiguous, chronological, intact, fault, hash, first, last, missing } = audit;
   const title = `Numbers of ${tag}${period === '' ? '' : ` in ${period}`}`;
   const yesNo = (is: boolean): string => (is ? 'yes' : 'NO');
@@ -80,6 +95,8 @@ export async function* htmlOf(numbers: Numbers, audit: NumberAudit): AsyncGenera
     ...(fault === undefined ? [] : ([['fault', `${fault.number ?? ''} ${fault.problem}`]] as [string, string][])),
     ['hash of the journal', hash],
     ['lines of the journal', audit.lines],
+    ['lines that the key does not prove', audit.unverified],
+    ['time of the audit', auditedAt],
   ];
   yield '<!doctype html><html lang="en"><meta charset="utf-8">';
   yield html`<title>${title}</title>`.text;

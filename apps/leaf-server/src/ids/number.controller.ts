@@ -1,7 +1,7 @@
 import { Readable } from 'node:stream';
-import { Body, Controller, Get, HttpCode, Param, Post, Put, Query, Res } from '@nestjs/common';
+import { Body, Controller, Get, HttpCode, Inject, Param, Post, Put, Query, Res } from '@nestjs/common';
 import type { FastifyReply } from 'fastify';
-import { LeafError, type NumberAnswer, type Numbers } from '@leaf-ids/core';
+import { Clock, LeafError, type NumberAnswer, type Numbers } from '@leaf-ids/core';
 import { MAX_KEYS, MAX_TAGS_PER_PAGE } from '@leaf-ids/core/internal';
 import { Leaf } from '@leaf-ids/id';
 import { JSON_TYPE } from '../http/fast-path';
@@ -14,7 +14,7 @@ import { ApiProblems } from '../openapi/problems';
 import { ANY_TAG } from '../openapi/schemas';
 import { auditResponse, AuditResponse, DOCUMENT, NumberResponse, NumbersResponse, STATE } from './number-answers';
 import type * as Bodies from './number-bodies';
-import { csvOf, cursorOf, htmlOf, parseCursor, parsePeriod, parseState } from './number-pages';
+import { assertNoQuery, csvOf, cursorOf, htmlOf, parseCursor, parsePeriod, parseState } from './number-pages';
 import { numbersOf } from './numbers-of';
 import { parseMoment } from './parameters';
 import { Charged, CurrentClient, TakesIds } from './takes-ids';
@@ -55,7 +55,10 @@ const takesNone = (): number => 0;
 @Controller('api/numbers/:tag')
 @ApiTags('Numbers')
 export class NumberController {
-  constructor(private readonly leaf: Leaf) {}
+  constructor(
+    private readonly leaf: Leaf,
+    @Inject(Clock) private readonly clock: Clock,
+  ) {}
 
   @Put()
   @Charged(({ body }) => countOfKeys(body))
@@ -72,9 +75,11 @@ export class NumberController {
   async issueAll(
     @Param('tag') tag: string,
     @Body(new BodyPipe(keysBody)) { keys, at }: Bodies.NumbersBody,
+    @Query() query: Record<string, unknown>,
     @CurrentClient() by: string,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<NumbersResponse> {
+    assertNoQuery(query);
     const answers = await this.numbers.issue(tag, keys, by, parseMoment(at));
     void reply.status(answers.some(({ isNew }) => isNew) ? 201 : 200);
     return { numbers: answers.map(({ number }) => this.numbers.jsonOf(tag, number)) };
@@ -97,9 +102,11 @@ export class NumberController {
     @Param('tag') tag: string,
     @Param('key') key: string,
     @Body(new BodyPipe(dateBody, {})) { at }: Bodies.NumberBody,
+    @Query() query: Record<string, unknown>,
     @CurrentClient() by: string,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<NumberResponse> {
+    assertNoQuery(query);
     const [answer] = await this.numbers.issue(tag, [key], by, parseMoment(at));
     void reply.status(answer?.isNew === true ? 201 : 200);
     return this.jsonOf(tag, answer);
@@ -179,7 +186,9 @@ export class NumberController {
       await reply.type('text/csv; charset=utf-8').send(Readable.from(csvOf(numbers, audit)));
     } else if (format === 'html') {
       void reply.header('content-security-policy', DATA_CSP);
-      await reply.type('text/html; charset=utf-8').send(Readable.from(htmlOf(numbers, audit)));
+      await reply
+        .type('text/html; charset=utf-8')
+        .send(Readable.from(htmlOf(numbers, audit, new Date(this.clock.now()).toISOString())));
     } else {
       await reply.type(JSON_TYPE).send(auditResponse(audit));
     }

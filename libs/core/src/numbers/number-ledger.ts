@@ -130,7 +130,7 @@ export class NumberLedger {
     if (next - 1n + fresh <= last) return;
     throw new LeafError(
       'LEAF_TAG_EXHAUSTED',
-      `Tag "${this.tag}" is at ${next}${of(period)}: ${fresh} more numbers would exceed its last one, ${last}. Raise its max, or create a new tag.`,
+      `Tag "${this.tag}" has numbers up to ${next - 1n}${of(period)}: ${fresh} more would exceed its max, ${last}. Raise its max, or create a new tag.`,
     );
   }
 
@@ -199,15 +199,15 @@ export class NumberLedger {
   private elsewhere({ key, period, number }: DocumentNumber, wanted: string): LeafError {
     return new LeafError(
       'LEAF_NUMBER_EXISTS',
-      `The document ${JSON.stringify(key)} has the number ${number}${of(period)} of tag "${this.tag}", so it gets none${of(wanted)}. Send the date with which it was issued, or another key.`,
+      `The document ${JSON.stringify(key)} has the number ${number}${of(period)} of tag "${this.tag}", so it gets none${of(wanted)}. Omit the date, or send that of the first call.`,
     );
   }
 
   private settledOtherwise({ key, state, number, period }: DocumentNumber, act: string): LeafError {
-    const remedy = act === 'void' ? 'Cancel the document with another one' : 'Take a number for a new key';
+    const remedy = act === 'void' ? 'Cancel the document with another document' : 'Issue a number for a new key';
     return new LeafError(
       'LEAF_NUMBER_SETTLED',
-      `The number ${number}${of(period)} of the document ${JSON.stringify(key)} in tag "${this.tag}" is ${state} for good. ${remedy}.`,
+      `The number ${number}${of(period)} of the document ${JSON.stringify(key)} in tag "${this.tag}" is ${state}, which is final. ${remedy}.`,
     );
   }
 }
@@ -219,7 +219,7 @@ function of(period: string): string {
 export function unknownNumber(tag: string, key: string): LeafError {
   return new LeafError(
     'LEAF_NUMBER_NOT_FOUND',
-    `The document ${JSON.stringify(key)} has no number of tag "${tag}". PUT /api/numbers/${tag}/<key> gives it one.`,
+    `The document ${JSON.stringify(key)} has no number of tag "${tag}". Check the key. PUT /api/numbers/${tag}/<key> issues a number.`,
   );
 }
 
@@ -228,5 +228,12 @@ export function historyLost(tag: string, period: string): LeafError {
   return new LeafError(
     'LEAF_NUMBERS_HISTORY_LOST',
     `The database may lack the newest numbers of tag "${tag}"${period === '' ? '' : ` in ${period}`}: it failed over or was restored. Find the last number on a document, and say where to continue: POST /api/tags/${tag}/continue ${body}, or leaf numbers continue.`,
+  );
+}
+
+export function voidNumber(tag: string, key: string, number: string): LeafError {
+  return new LeafError(
+    'LEAF_NUMBER_SETTLED',
+    `The number ${number} of the document ${JSON.stringify(key)} in tag "${tag}" is void, which is final. Issue a number for a new key.`,
   );
 }

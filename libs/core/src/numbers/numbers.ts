@@ -3,7 +3,7 @@ import { isLeafError, LeafError, messageOf } from '../errors/leaf-error';
 import { PeriodFormat } from '../format/period-format';
 import { PacedSender } from '../segment/buffer/paced-sender';
 import { BACKOFF } from '../segment/buffer/allocating-source';
-import { assertNear, PeriodCalendars, periodOf } from '../segment/tags/periods';
+import { assertNear, invalidPeriod, PeriodCalendars, periodOf } from '../segment/tags/periods';
 import { pausedTag, stopping } from '../segment/tags/tag-refusals';
 import { assertTag } from '../segment/tags/tag-settings';
 import { withinDeadline } from '../util/deadline';
@@ -23,7 +23,7 @@ import {
   type NumberRequest,
 } from './document-number';
 import { auditNumbers, type NumberAudit } from './number-audit';
-import { unknownNumber } from './number-ledger';
+import { unknownNumber, voidNumber } from './number-ledger';
 import type { NumberPage, NumberStore, OpenNumbers, TransactionStatement } from './number-store';
 
 /** Requests of one transaction. */
@@ -167,6 +167,7 @@ export class Numbers {
     const settings = await this.settingsOf(tag);
     const period = where.period ?? this.periodAt(settings, undefined);
     assertPeriod(settings, period);
+    this.assertUsable(settings, period);
     return this.use(() => this.store.continueAfter(tag, { ...where, period }));
   }
 
@@ -254,12 +255,7 @@ export class Numbers {
    * @throws LeafError `LEAF_NUMBER_SETTLED` for a void one, which no document may show
    */
   textOf(tag: string, found: DocumentNumber): string {
-    if (found.state === 'void' || found.state === 'reissued') {
-      throw new LeafError(
-        'LEAF_NUMBER_SETTLED',
-        `The number ${found.number} of the document ${JSON.stringify(found.key)} in tag "${tag}" is void. Take a number for a new key.`,
-      );
-    }
+    if (found.state === 'void' || found.state === 'reissued') throw voidNumber(tag, found.key, String(found.number));
     const { text, number } = this.jsonOf(tag, found);
     return text ?? number;
   }
@@ -350,6 +346,17 @@ export class Numbers {
   /** The next call reads the settings again. */
   private forget(tag: string, line: Line): void {
     if (this.lines.get(tag) === line) this.lines.delete(tag);
+  }
+
+  /** @throws LeafError `LEAF_PERIOD_INVALID` for a period in which no document can get a number */
+  private assertUsable({ reset }: GaplessSettings, name: string): void {
+    if (reset === undefined) return;
+    const { opensAt, closesAt } = periodOf(reset, name);
+    const now = this.clock.now();
+    if (now >= opensAt && now <= closesAt) return;
+    throw invalidPeriod(
+      `${JSON.stringify(name)} is too far from ${new Date(now).toISOString()}, the clock of this server`,
+    );
   }
 
   private periodAt({ reset, zone }: GaplessSettings, at: Date | undefined): string {
