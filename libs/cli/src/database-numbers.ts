@@ -1,7 +1,7 @@
 import { userInfo } from 'node:os';
-import { LeafError, type NumberAnswer, type NumberJson, type Numbers } from '@leaf-ids/core';
-import type { NumberPage } from '@leaf-ids/core/internal';
-import type { AuditJson, Continuation, NumberFilter, NumberList, NumberSource } from './number-source';
+import type { NumberAnswer, NumberJson, Numbers } from '@leaf-ids/core';
+import { type AuditJson, cursorOf, jsonOfAudit, parseCursor } from '@leaf-ids/core/internal';
+import type { Continuation, NumberFilter, NumberList, NumberSource } from './number-source';
 
 /** Longest name in the journal, in characters. */
 const MAX_NAME = 64;
@@ -32,24 +32,18 @@ export class DatabaseNumbers implements NumberSource {
 
   list(tag: string, { period, state, after, limit }: NumberFilter): Promise<NumberList> {
     return this.open(async (numbers) => {
-      const found = await numbers.list(tag, { period, state, after: cursor(after), limit: limit + 1 });
+      const found = await numbers.list(tag, { period, state, after: parseCursor(after), limit: limit + 1 });
       const page = found.slice(0, limit);
       const last = found.length > limit ? page.at(-1) : undefined;
       return {
         numbers: page.map((number) => numbers.jsonOf(tag, number)),
-        next: last === undefined ? null : [last.period, last.number, last.turn].join('~'),
+        next: last === undefined ? null : cursorOf(last),
       };
     });
   }
 
   audit(tag: string, period: string | undefined): Promise<AuditJson> {
-    return this.open(async (numbers) => {
-      const audit = await numbers.audit(tag, period);
-      const found = { ...audit, period: audit.period === '' ? undefined : audit.period };
-      return JSON.parse(
-        JSON.stringify(found, (_, value: unknown) => (typeof value === 'bigint' ? String(value) : value)),
-      ) as AuditJson;
-    });
+    return this.open(async (numbers) => jsonOfAudit(await numbers.audit(tag, period)));
   }
 
   continueAfter(tag: string, where: Continuation): Promise<number> {
@@ -69,12 +63,4 @@ function actor(): string {
     // A user of a container may have no name.
     return `leaf:${process.getuid?.() ?? ''}`;
   }
-}
-
-/** @throws LeafError `LEAF_REQUEST_INVALID` */
-function cursor(after: string | undefined): NumberPage['after'] {
-  if (after === undefined) return undefined;
-  const [, period = '', number = '', turn = ''] = /^([^~]{0,16})~(\d{1,19})~(\d{1,9})$/.exec(after) ?? [];
-  if (number !== '') return { period, number: BigInt(number), turn: Number(turn) };
-  throw new LeafError('LEAF_REQUEST_INVALID', '--after must be the value that the page before has shown.');
 }

@@ -1,7 +1,7 @@
 import { type Command, Option } from 'commander';
 import type { NumberJson } from '@leaf-ids/core';
-import { MAX_TAGS_PER_PAGE, NUMBER_STATES, table, visible, voidNumber } from '@leaf-ids/core/internal';
-import type { AuditJson, Continuation, NumberFilter, NumberList } from './number-source';
+import { type AuditJson, MAX_TAGS_PER_PAGE, NUMBER_STATES, table, visible, voidNumber } from '@leaf-ids/core/internal';
+import type { Continuation, NumberFilter, NumberList } from './number-source';
 import { id, time, whole } from './options';
 import type { Perform, Result } from './source';
 import { lines } from './text';

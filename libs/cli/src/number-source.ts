@@ -1,4 +1,5 @@
-import type { NumberAudit, NumberJson, NumberState } from '@leaf-ids/core';
+import type { NumberJson, NumberState } from '@leaf-ids/core';
+import type { AuditJson } from '@leaf-ids/core/internal';
 
 export interface NumberFilter {
   /** Undefined: all periods. */
@@ -13,18 +14,6 @@ export interface NumberList {
   readonly numbers: readonly NumberJson[];
   /** Where the next page starts; null without one. */
   readonly next: string | null;
-}
-
-/** What a server responds to an audit. */
-export interface AuditJson extends Pick<
-  NumberAudit,
-  'tag' | 'counts' | 'contiguous' | 'chronological' | 'lines' | 'unverified' | 'hash' | 'intact'
-> {
-  readonly period?: string;
-  readonly first?: string;
-  readonly last?: string;
-  readonly missing: readonly { readonly from: string; readonly to: string }[];
-  readonly fault?: { readonly number?: string; readonly position?: number; readonly problem: string };
 }
 
 export interface Continuation {

@@ -1,6 +1,6 @@
 import type { NumberJson } from '@leaf-ids/core';
-import { assertKey, assertTag } from '@leaf-ids/core/internal';
-import type { AuditJson, Continuation, NumberFilter, NumberList, NumberSource } from './number-source';
+import { assertKey, assertTag, type AuditJson } from '@leaf-ids/core/internal';
+import type { Continuation, NumberFilter, NumberList, NumberSource } from './number-source';
 
 /** Sends a request. */
 type Call = (path: string, init?: RequestInit) => Promise<{ readonly body: unknown; readonly headers: Headers }>;

@@ -13,11 +13,11 @@ export {
   type DocumentNumber,
   type GaplessSettings,
   type NumberAnswer,
-  type NumberJson,
   type NumberState,
 } from './numbers/document-number';
 export type { TransactionStatement } from './numbers/number-store';
 export type { AuditFault, NumberAudit } from './numbers/number-audit';
+export type { NumberJson } from './numbers/number-json';
 export { IdService, type PeriodNumber } from './service/id-service';
 export type { PeriodicTaskSnapshot } from './util/periodic-task';
 export type { RandomSource } from './util/random';

@@ -99,7 +99,6 @@ export {
   assertKey,
   assertPattern,
   assertReason,
-  jsonOfNumber,
   KEY_RULE,
   MAX_KEY,
   MAX_KEYS,
@@ -107,6 +106,7 @@ export {
   NUMBER_STATES,
   type NumberRequest,
 } from './numbers/document-number';
+export { type AuditJson, cursorOf, jsonOfAudit, parseCursor } from './numbers/number-json';
 export { JournalSeal, type JournalEntry, type NumberEvent } from './numbers/number-journal';
 export { historyLost, NumberLedger, type NumberHead, voidNumber } from './numbers/number-ledger';
 export {

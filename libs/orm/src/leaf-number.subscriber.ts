@@ -9,13 +9,11 @@ import type {
   TransactionStartEvent,
 } from 'typeorm';
 import { LeafError } from '@leaf-ids/core';
+import { MAX_KEYS } from '@leaf-ids/core/internal';
 import type { Row } from './key-batch';
 import { type NumberedProperty, numberedProperties } from './leaf-number.decorator';
 import { type LeafNumbers, outsideTransaction } from './leaf-numbers';
 import { injectable, keepSubscribers } from './subscribers';
-
-/** Keys in one call for numbers. */
-const MAX_KEYS = 1000;
 
 /** A row that gets its number at the commit. */
 interface Pending {

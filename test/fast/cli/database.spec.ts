@@ -144,7 +144,7 @@ describe('leaf with an SQLite file', () => {
       [['issue', 'order', 'a'], '(LEAF_TAG_NOT_GAPLESS)'],
       [['issue', 'slip', '~a'], '(LEAF_REQUEST_INVALID)'],
       [['show', 'slip', 'z'], '(LEAF_NUMBER_NOT_FOUND)'],
-      [['list', 'slip', '--after', 'z'], '--after must be the value that the page before has shown.'],
+      [['list', 'slip', '--after', 'z'], '"after" must be the value that the page before has given.'],
       [['continue', 'slip', '--last', '1', '--reason', 'x'], '(LEAF_MAX_ID_BACKWARDS)'],
     ])('%j is refused with one line', async (args, message) => {
       const { code, out, err } = await leaf(['numbers', ...args], env);

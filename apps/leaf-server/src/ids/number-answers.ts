@@ -1,5 +1,5 @@
-import type { AuditFault, NumberAudit, NumberJson, NumberState } from '@leaf-ids/core';
-import { MAX_KEY, NUMBER_STATES } from '@leaf-ids/core/internal';
+import type { NumberJson, NumberState } from '@leaf-ids/core';
+import { type AuditJson, MAX_KEY, NUMBER_STATES } from '@leaf-ids/core/internal';
 import { ApiProperty, ApiPropertyOptional, ApiSchema } from '../openapi/decorators';
 import { ANY_TAG, ID, MOMENT } from '../openapi/schemas';
 
@@ -100,7 +100,7 @@ class CountsResponse implements Record<NumberState, number> {
 
 /** What an audit has found. */
 @ApiSchema({ name: 'NumberAudit' })
-export class AuditResponse {
+export class AuditResponse implements AuditJson {
   @ApiProperty(ANY_TAG)
   readonly tag!: string;
 
@@ -139,27 +139,4 @@ export class AuditResponse {
 
   @ApiPropertyOptional({ description: 'The first place where it does not.' })
   readonly fault?: FaultResponse;
-}
-
-export function auditResponse(audit: NumberAudit): AuditResponse {
-  const { tag, period, first, last, counts, contiguous, missing, chronological, lines, unverified, hash } = audit;
-  return {
-    tag,
-    ...(period === '' ? {} : { period }),
-    ...(first === undefined ? {} : { first: String(first) }),
-    ...(last === undefined ? {} : { last: String(last) }),
-    counts,
-    contiguous,
-    missing: missing.map(({ from, to }) => ({ from: String(from), to: String(to) })),
-    ...{ chronological, lines, unverified, hash, intact: audit.intact },
-    ...(audit.fault === undefined ? {} : { fault: faultResponse(audit.fault) }),
-  };
-}
-
-function faultResponse({ number, position, problem }: AuditFault): FaultResponse {
-  return {
-    ...(number === undefined ? {} : { number: String(number) }),
-    ...(position === undefined ? {} : { position }),
-    problem,
-  };
 }

@@ -1,31 +1,9 @@
-import {
-  type DocumentNumber,
-  LeafError,
-  MAX_ID,
-  type NumberAudit,
-  type Numbers,
-  type NumberState,
-} from '@leaf-ids/core';
-import { NUMBER_STATES, type NumberPage } from '@leaf-ids/core/internal';
+import { type DocumentNumber, LeafError, type NumberAudit, type Numbers, type NumberState } from '@leaf-ids/core';
+import { NUMBER_STATES } from '@leaf-ids/core/internal';
 import { type Html, html } from '../http/responses/html';
 
 /** Numbers that are read at a time. */
 const PAGE = 500;
-
-/** The last number of a page, in the query of the next one. */
-export function cursorOf({ period, number, turn }: DocumentNumber): string {
-  return [period, number, turn].join('~');
-}
-
-/** @throws LeafError `LEAF_REQUEST_INVALID` */
-export function parseCursor(given: unknown): NumberPage['after'] {
-  if (given === undefined) return undefined;
-  const [, period = '', number = '', turn = ''] =
-    /^([^~]{0,16})~([0-9]{1,19})~([0-9]{1,9})$/.exec(typeof given === 'string' ? given : '') ?? [];
-  if (number === '' || BigInt(number) > MAX_ID)
-    throw invalid('after must be the value that the page before gives in its header Link');
-  return { period, number: BigInt(number), turn: Number(turn) };
-}
 
 /** @throws LeafError `LEAF_REQUEST_INVALID` */
 export function parseState(given: unknown): NumberState | undefined {
@@ -35,9 +13,9 @@ export function parseState(given: unknown): NumberState | undefined {
 }
 
 /** @throws LeafError `LEAF_REQUEST_INVALID` */
-export function parsePeriod(given: unknown): string | undefined {
+export function parseText(name: string, given: unknown): string | undefined {
   if (given === undefined || typeof given === 'string') return given;
-  throw invalid('period must be given once');
+  throw invalid(`${name} must be given once`);
 }
 
 /**

@@ -2,7 +2,7 @@ import { Readable } from 'node:stream';
 import { Body, Controller, Get, HttpCode, Inject, Param, Post, Put, Query, Res } from '@nestjs/common';
 import type { FastifyReply } from 'fastify';
 import { Clock, LeafError, type NumberAnswer, type Numbers } from '@leaf-ids/core';
-import { MAX_KEYS, MAX_TAGS_PER_PAGE } from '@leaf-ids/core/internal';
+import { cursorOf, jsonOfAudit, MAX_KEYS, MAX_TAGS_PER_PAGE, parseCursor } from '@leaf-ids/core/internal';
 import { Leaf } from '@leaf-ids/id';
 import { JSON_TYPE } from '../http/fast-path';
 import { BodyPipe } from '../http/responses/body.pipe';
@@ -12,9 +12,9 @@ import { ApiJsonBody, ApiOperation, ApiParam, ApiQuery, ApiResponse, ApiTags } f
 import { cutPage, NEXT_PAGE, pageRequest } from '../openapi/paging';
 import { ApiProblems } from '../openapi/problems';
 import { ANY_TAG } from '../openapi/schemas';
-import { auditResponse, AuditResponse, DOCUMENT, NumberResponse, NumbersResponse, STATE } from './number-answers';
+import { AuditResponse, DOCUMENT, NumberResponse, NumbersResponse, STATE } from './number-answers';
 import type * as Bodies from './number-bodies';
-import { assertNoQuery, csvOf, cursorOf, htmlOf, parseCursor, parsePeriod, parseState } from './number-pages';
+import { assertNoQuery, csvOf, htmlOf, parseState, parseText } from './number-pages';
 import { numbersOf } from './numbers-of';
 import { parseMoment } from './parameters';
 import { Charged, CurrentClient, TakesIds } from './takes-ids';
@@ -180,7 +180,7 @@ export class NumberController {
       throw new LeafError('LEAF_REQUEST_INVALID', 'The query is invalid: format must be json, csv or html.');
     }
     const { numbers } = this;
-    const audit = await numbers.audit(tag, parsePeriod(period));
+    const audit = await numbers.audit(tag, parseText('period', period));
     if (format === 'csv') {
       void reply.header('content-disposition', `attachment; filename="${fileName(audit.tag, audit.period)}.csv"`);
       await reply.type('text/csv; charset=utf-8').send(Readable.from(csvOf(numbers, audit)));
@@ -190,7 +190,7 @@ export class NumberController {
         .type('text/html; charset=utf-8')
         .send(Readable.from(htmlOf(numbers, audit, new Date(this.clock.now()).toISOString())));
     } else {
-      await reply.type(JSON_TYPE).send(auditResponse(audit));
+      await reply.type(JSON_TYPE).send(jsonOfAudit(audit));
     }
   }
 
@@ -234,7 +234,11 @@ export class NumberController {
     @Res() reply: FastifyReply,
   ): Promise<void> {
     const { limit } = pageRequest(undefined, most);
-    const query = { period: parsePeriod(period), state: parseState(state), after: parseCursor(after) };
+    const query = {
+      period: parseText('period', period),
+      state: parseState(state),
+      after: parseCursor(parseText('after', after)),
+    };
     const { page, last } = cutPage(await this.numbers.list(tag, { ...query, limit: limit + 1 }), limit);
     if (last !== undefined) {
       const { period: of, state: only } = query;

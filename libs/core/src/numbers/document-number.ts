@@ -125,36 +125,3 @@ export interface NumberAnswer {
   /** Whether this call has changed anything. */
   readonly isNew: boolean;
 }
-
-/** A number in JSON. */
-export interface NumberJson {
-  readonly tag: string;
-  readonly key: string;
-  readonly period?: string;
-  /** Decimal. */
-  readonly number: string;
-  readonly text?: string;
-  readonly state: NumberState;
-  readonly issuedAt: string;
-  readonly issuedBy: string;
-  readonly settledAt?: string;
-  readonly settledBy?: string;
-  readonly reason?: string;
-}
-
-export function jsonOfNumber(tag: string, found: DocumentNumber, text: string | undefined): NumberJson {
-  const { key, period, number, state, issuedAt, issuedBy, settledAt, settledBy, reason } = found;
-  return {
-    tag,
-    key,
-    ...(period === '' ? {} : { period }),
-    number: String(number),
-    ...(text === undefined ? {} : { text }),
-    state,
-    issuedAt: new Date(issuedAt).toISOString(),
-    issuedBy,
-    ...(settledAt === undefined ? {} : { settledAt: new Date(settledAt).toISOString() }),
-    ...(settledBy === undefined ? {} : { settledBy }),
-    ...(reason === undefined ? {} : { reason }),
-  };
-}

@@ -16,14 +16,13 @@ import {
   assertReason,
   type DocumentNumber,
   type GaplessSettings,
-  jsonOfNumber,
   MAX_KEYS,
   type NumberAnswer,
-  type NumberJson,
   type NumberRequest,
 } from './document-number';
 import { auditNumbers, type NumberAudit } from './number-audit';
 import { unknownNumber, voidNumber } from './number-ledger';
+import { jsonOfNumber, type NumberJson } from './number-json';
 import type { NumberPage, NumberStore, OpenNumbers, TransactionStatement } from './number-store';
 
 /** Requests of one transaction. */
