@@ -19,6 +19,20 @@ for (const name of SERVERS) {
   });
 }
 
+/** A transaction on a database, by default another one than that of the numbers, gets none. */
+async function expectRefused(numbers: Numbers, url: string, code = 'LEAF_REQUEST_INVALID'): Promise<void> {
+  const transaction = await beginTransaction(url);
+  if (code === 'LEAF_REQUEST_INVALID') {
+    const other = (await openPersistence({ url, migrate: true }))!;
+    await other.tags.create({ tag: 'invoice', step: 1, order: 'gapless' });
+    await other.onApplicationShutdown();
+  }
+  await expect(numbers.issueWithin(transaction.statement, 'invoice', ['refused'], 'app')).rejects.toMatchObject({
+    code,
+  });
+  await transaction.end('ROLLBACK');
+}
+
 describe('numbers in a transaction without an ORM', () => {
   let mariadb: MariadbServer;
   let postgres: PostgresServer;
@@ -47,6 +61,17 @@ describe('numbers in a transaction without an ORM', () => {
       await transaction.end(how);
     }
     expect(await numbers.audit('invoice')).toMatchObject({ last: 2n, contiguous: true, intact: true });
+    await expectRefused(numbers, await create());
+    // The application is the first to see that the primary is another one; it is told where the numbers go on.
+    const mark = await beginTransaction(url);
+    await mark.statement("UPDATE leaf_segment_server SET server = 'the former primary'");
+    await mark.end('COMMIT');
+    await expectRefused(numbers, url, 'LEAF_NUMBERS_HISTORY_LOST');
+    await numbers.continueAfter('invoice', { lastNumber: 2n, by: 'admin', reason: 'nothing was lost' });
+    const after = await beginTransaction(url);
+    const [answer] = await numbers.issueWithin(after.statement, 'invoice', ['after'], 'app');
+    await after.end('COMMIT');
+    expect(answer).toMatchObject({ number: { number: 3n } });
     await persistence.onApplicationShutdown();
   });
 });

@@ -96,6 +96,14 @@ export function moveTagsContract(name: string, open: () => Promise<ThreeDatabase
       expect(fromNext.includes(undefined) || fromOld.every((range) => range === undefined)).toBe(true);
     });
 
+    it('refuses a gapless tag, whose journal stays where it is', async () => {
+      const old = await startServer();
+      const tag = tagOf('a');
+      await old.tags.create({ tag, step: 10, order: 'gapless' });
+      await expect(move({ [tag]: 'b' }, { only: [tag] })).rejects.toEqual(REFUSED('LEAF_TAG_ROW_INVALID'));
+      expect(await old.tags.find(tag)).toMatchObject({ order: 'gapless' });
+    });
+
     it('moves only the tags that are named, and refuses an interleaved one', async () => {
       const old = await startServer();
       const [first, second] = [tagOf('a'), tagOf('b')];
