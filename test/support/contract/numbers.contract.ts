@@ -333,6 +333,16 @@ export function numbersContract(name: string, open: () => Promise<DatabaseFixtur
         await expect(issue('e', newServer().numbers)).rejects.toMatchObject(lost);
       });
 
+      it('stays noticed when all that is known of the ends is gone', async () => {
+        await execute('DELETE FROM leaf_number_head');
+        await execute('DELETE FROM leaf_number');
+        await execute('DELETE FROM leaf_number_journal');
+        for (const server of [numbers, newServer().numbers])
+          await expect(take('c', server)).rejects.toMatchObject(lost);
+        await numbers.continueAfter('invoice', { lastNumber: 2n, by: 'admin', reason: 'restored' });
+        expect(await take('c', newServer().numbers)).toEqual([3]);
+      });
+
       it('is over for all servers once it is said where to continue', async () => {
         const servers = [numbers, newServer().numbers, newServer().numbers];
         for (const server of servers) await take('b', server);

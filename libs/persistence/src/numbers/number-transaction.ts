@@ -88,7 +88,7 @@ export class NumberTransaction {
     });
     // What is lost in one period may be lost in all.
     const isBehind = certain.some(([period, head]) => head.position < seen(period, head));
-    if (isBehind && !this.isShared) await this.rows.markLost(tag, this.rules.now());
+    if (isBehind && !this.isShared) await this.markLost(tag, settings, stored);
     const heads = new Map(isBehind ? [] : certain);
     const free = new Map<string, DocumentNumber[]>();
     if (settings.reissue) {
@@ -118,6 +118,15 @@ export class NumberTransaction {
     ledger.skip(period, lastNumber, by, reason);
     await this.write(tag, ledger, stored, epoch, settings);
     return ledger.entries.length / 2;
+  }
+
+  private async markLost(tag: string, { first }: GaplessSettings, stored: Map<string, StoredHead>): Promise<void> {
+    if (!stored.has('')) {
+      const ofTag = { ...newHead(first), epoch: 0 };
+      await this.rows.writeHead(tag, '', ofTag, true);
+      stored.set('', ofTag);
+    }
+    await this.rows.markLost(tag, this.rules.now());
   }
 
   /** What is committed, under the lock of the tag: a move of the tags waits for it. */
