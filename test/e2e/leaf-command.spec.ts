@@ -121,8 +121,10 @@ describe('the built command leaf', () => {
 COMP_WORDS=(./leaf tags create order --order ''); COMP_CWORD=5; _leaf; echo "\${COMPREPLY[*]}"
 COMP_WORDS=(./leaf ch); COMP_CWORD=1; _leaf; echo "\${COMPREPLY[*]}"
 complete -p leaf`;
-    await writeFile(join(directory, 'leaf'), `#!/bin/sh\nexec "${process.execPath}" "${LEAF}" "$@"\n`, { mode: 0o755 });
-    const shell = new BuiltServer(directory, launch({ command: ['bash', '-c', complete], cwd: directory, env }));
+    // The server keeps its files in a directory with the name of the command.
+    const place = await servers.makeDirectory();
+    await writeFile(join(place, 'leaf'), `#!/bin/sh\nexec "${process.execPath}" "${LEAF}" "$@"\n`, { mode: 0o755 });
+    const shell = new BuiltServer(directory, launch({ command: ['bash', '-c', complete], cwd: place, env }));
     expect(await shell.exit()).toEqual({ code: 0, signal: null });
     expect(shell.stdout).toBe('relaxed strict gapless\ncheck\ncomplete -o default -F _leaf leaf\n');
     expect(shell.stderr).toBe('');

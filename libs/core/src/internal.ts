@@ -99,11 +99,13 @@ export {
   assertKey,
   assertPattern,
   assertReason,
+  KEY_PATTERN,
   KEY_RULE,
   MAX_KEY,
   MAX_KEYS,
   MAX_REASON,
   NUMBER_STATES,
+  REASON_PATTERN,
   type NumberRequest,
 } from './numbers/document-number';
 export { type AuditJson, cursorOf, jsonOfAudit, parseCursor } from './numbers/number-json';

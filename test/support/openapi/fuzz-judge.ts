@@ -70,6 +70,10 @@ function isContradiction({ operationId, parameters }: FuzzedRequest, { status, b
   if (status !== 400) return false;
   if (operationId === 'orderCluster') return /needs a tag|takes no tag|to confirm it/.test(body);
   if (operationId === 'takePeriodNumbers') return parameters.format !== undefined;
+  // The form of a period depends on the tag.
+  if (['auditNumbers', 'listNumbers', 'continueTag'].includes(operationId)) {
+    return /LEAF_PERIOD_INVALID|"after" must be|lastNumber/.test(body);
+  }
   return ['createTag', 'changeTag'].includes(operationId) && body.includes('The tag cannot be stored');
 }
 

@@ -59,10 +59,11 @@ function textOf({ format, pattern, maxLength }: Schema): fc.Arbitrary<string> {
     // Characters beyond 16 bits, and so many of them that their measure matters.
     const full = { minLength: maxLength - 2, maxLength };
     const texts = fc.oneof(
+      fc.string({ maxLength }),
       fc.string({ maxLength, unit: 'binary' }),
       fc.string({ ...full, unit: fc.constantFrom('a', '😀', '\ufe0f') }),
     );
-    return texts.map((text) => text.replace(/\p{Cc}/gu, ''));
+    return texts.map((text) => text.replace(/\p{Cc}/gu, '')).filter((text) => allowed.test(text));
   }
   return fc.stringMatching(allowed);
 }

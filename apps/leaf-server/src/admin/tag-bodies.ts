@@ -8,6 +8,8 @@ import {
   MAX_REASON,
   MAX_STEP,
   ORDERS,
+  PERIOD_PATTERN,
+  REASON_PATTERN,
   RESET_PATTERN,
   RESET_RULE,
 } from '@leaf-ids/core/internal';
@@ -203,11 +205,18 @@ export class ContinueBody {
   @Matches(/^(0|[1-9][0-9]{0,18})$/, { message: 'lastNumber must be a decimal string from "0"' })
   readonly lastNumber!: string;
 
-  @ApiProperty({ minLength: 1, maxLength: MAX_REASON, description: 'For the journal.', example: 'restored a backup' })
+  @ApiProperty({
+    ...{ minLength: 1, maxLength: MAX_REASON, pattern: REASON_PATTERN.source },
+    ...{ description: 'For the journal.', example: 'restored a backup' },
+  })
   @IsString({ message: 'reason must be text' })
   readonly reason!: string;
 
-  @ApiPropertyOptional({ maxLength: 16, description: 'The current one by default.', example: '2026-11' })
+  @ApiPropertyOptional({
+    pattern: PERIOD_PATTERN.source,
+    description: 'The current one by default.',
+    example: '2026-11',
+  })
   @Omittable()
   @IsString({ message: 'period must be text' })
   readonly period?: string;

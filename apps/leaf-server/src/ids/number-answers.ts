@@ -1,5 +1,5 @@
 import type { NumberJson, NumberState } from '@leaf-ids/core';
-import { type AuditJson, MAX_KEY, NUMBER_STATES } from '@leaf-ids/core/internal';
+import { type AuditJson, KEY_PATTERN, MAX_KEY, NUMBER_STATES } from '@leaf-ids/core/internal';
 import { ApiProperty, ApiPropertyOptional, ApiSchema } from '../openapi/decorators';
 import { ANY_TAG, ID, MOMENT } from '../openapi/schemas';
 
@@ -7,6 +7,7 @@ export const DOCUMENT = {
   type: 'string',
   minLength: 1,
   maxLength: MAX_KEY,
+  pattern: KEY_PATTERN.source,
   description: 'The document that the number is for, as the caller names it.',
   example: 'order 4711',
 } as const;

@@ -1,5 +1,5 @@
 import { ArrayMaxSize, ArrayMinSize, IsArray, IsString } from 'class-validator';
-import { MAX_KEY, MAX_KEYS, MAX_REASON } from '@leaf-ids/core/internal';
+import { KEY_PATTERN, MAX_KEY, MAX_KEYS, MAX_REASON, REASON_PATTERN } from '@leaf-ids/core/internal';
 import { Omittable } from '../http/responses/omittable';
 import { ApiProperty, ApiPropertyOptional, ApiSchema } from '../openapi/decorators';
 import { MOMENT } from '../openapi/schemas';
@@ -7,6 +7,14 @@ import { MOMENT } from '../openapi/schemas';
 const AT = {
   ...MOMENT,
   description: 'A time in the period of the document, with `Z` or an offset; the current time by default.',
+} as const;
+
+/** For the journal. */
+const REASON = {
+  minLength: 1,
+  maxLength: MAX_REASON,
+  pattern: REASON_PATTERN.source,
+  example: 'printer jam',
 } as const;
 
 /** `PUT /api/numbers/:tag/:key`. */
@@ -27,7 +35,7 @@ export class NumbersBody extends NumberBody {
     maxItems: MAX_KEYS,
     description: 'The documents, in the order of their numbers.',
     example: ['order 4711', 'order 4712'],
-    items: { type: 'string', minLength: 1, maxLength: MAX_KEY },
+    items: { type: 'string', minLength: 1, maxLength: MAX_KEY, pattern: KEY_PATTERN.source },
   })
   @IsArray({ message: 'keys must be a list' })
   @ArrayMinSize(1, { message: 'keys must have at least one key' })
@@ -39,7 +47,7 @@ export class NumbersBody extends NumberBody {
 /** `POST /api/numbers/:tag/:key/void`. */
 @ApiSchema({ name: 'NumberReason', additionalProperties: false })
 export class ReasonBody {
-  @ApiProperty({ minLength: 1, maxLength: MAX_REASON, description: 'Why no document has it.', example: 'printer jam' })
+  @ApiProperty({ ...REASON, description: 'Why no document has it.' })
   @IsString({ message: 'reason must be text' })
   readonly reason!: string;
 }

@@ -2,7 +2,14 @@ import { Readable } from 'node:stream';
 import { Body, Controller, Get, HttpCode, Inject, Param, Post, Put, Query, Res } from '@nestjs/common';
 import type { FastifyReply } from 'fastify';
 import { Clock, LeafError, type NumberAnswer, type Numbers } from '@leaf-ids/core';
-import { cursorOf, jsonOfAudit, MAX_KEYS, MAX_TAGS_PER_PAGE, parseCursor } from '@leaf-ids/core/internal';
+import {
+  cursorOf,
+  jsonOfAudit,
+  MAX_KEYS,
+  MAX_TAGS_PER_PAGE,
+  parseCursor,
+  PERIOD_PATTERN,
+} from '@leaf-ids/core/internal';
 import { Leaf } from '@leaf-ids/id';
 import { JSON_TYPE } from '../http/fast-path';
 import { BodyPipe } from '../http/responses/body.pipe';
@@ -46,7 +53,7 @@ const PATH_KEY = { name: 'key', ...DOCUMENT } as const;
 const PERIOD = {
   name: 'period',
   required: false,
-  schema: { type: 'string', maxLength: 16, example: '2026-11' },
+  schema: { type: 'string', pattern: PERIOD_PATTERN.source, example: '2026-11' },
 } as const;
 
 const takesNone = (): number => 0;
@@ -215,7 +222,7 @@ export class NumberController {
     name: 'after',
     required: false,
     description: 'The value in the header `Link` of the page before.',
-    schema: { type: 'string', maxLength: 64, example: '2026-11~42~0' },
+    schema: { type: 'string', pattern: '^[^~]{0,16}~[0-9]{1,19}~[0-9]{1,9}$', example: '2026-11~42~0' },
   })
   @ApiQuery({
     name: 'limit',
