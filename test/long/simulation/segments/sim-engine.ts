@@ -31,7 +31,7 @@ export interface Copy {
 }
 
 /** The tables that a copy has, in the order in which they are filled. */
-const TABLES = ['leaf_alloc', 'leaf_deleted_tag', 'leaf_segment_server', 'leaf_registry'];
+const TABLES = ['leaf_alloc', 'leaf_deleted_tag', 'leaf_segment_server', 'leaf_registry', 'leaf_number_head'];
 const SELECT = /^\s*SELECT\b/;
 /** Waits for the end of another transaction, in milliseconds. */
 const LOCK_WAIT_MS = 1000;
