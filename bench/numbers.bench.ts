@@ -19,6 +19,9 @@ const KEYS_A_CALL = 1000;
 /** Invoices at the same time, each a transaction. */
 const INVOICES = 50;
 
+/** Of MariaDB, for a lock that the last invoice has to wait for: 250 s. PostgreSQL has no such limit. */
+const LOCK_WAIT_SECONDS = 600;
+
 /** Runs work in a transaction of its own connection. */
 type InTransaction = (work: (statement: TransactionStatement) => Promise<void>) => Promise<void>;
 
@@ -69,10 +72,12 @@ runPart('numbers', PLANS, async (plan: Plan) => {
     lines.push(`${name}: ${INVOICES} invoices of ${seconds} s at once, drawn at the commit: ${late.toFixed(1)} s`);
     targets.push(atMost(`${name}: invoices drawn at the commit`, late, 1.4 * seconds, 's'));
   }
-  for (const [name, world] of worlds) {
-    const early = await invoiceAll(world, plan.invoiceMs, 'begin');
-    lines.push(`${name}: the same with the row locked from the begin: ${early.toFixed(1)} s`);
-  }
+  // Two databases at the same time: nearly all of it is waiting.
+  const early = [...worlds].map(async ([name, world]) => {
+    const time = await invoiceAll(world, plan.invoiceMs, 'begin');
+    lines.push(`${name}: the same with the row locked from the begin: ${time.toFixed(1)} s`);
+  });
+  await Promise.all(early);
   for (const [name, { numbers }] of worlds) lines.push(await auditOf(name, numbers, plan.audited));
   const text = `${plan.rounds} rounds of ${plan.seconds} s, one process.\n\n${describeRows(measured)}\n\n${lines.join('\n')}`;
   return { text, targets, figures: rowFigures(measured), details: { rows: measured, lines } };
@@ -95,6 +100,9 @@ async function open(url: string): Promise<World> {
 
 function mysqlTransactions(url: string): InTransaction {
   const pool = createPool({ uri: url, connectionLimit: CALLERS });
+  pool.on('connection', (connection) => {
+    void connection.query(`SET SESSION innodb_lock_wait_timeout = ${LOCK_WAIT_SECONDS}`);
+  });
   return async (work) => {
     const connection = await pool.getConnection();
     await connection.beginTransaction();
