@@ -1,4 +1,4 @@
-import { Numbers } from '@leaf-ids/core';
+import { LeafError, Numbers } from '@leaf-ids/core';
 import { systemRandom } from '@leaf-ids/core/internal';
 import { openPersistence } from '@leaf-ids/persistence';
 import { Invoice, leafNumberContract, Receipt } from '../../support/contract/leaf-number.contract';
@@ -6,7 +6,7 @@ import { clock } from '../../support/contract/sql-stores';
 import { type MariadbServer, startMariadb } from '../../support/servers/mariadb';
 import { OrmDatabases, SERVERS } from '../../support/servers/orm-databases';
 import { type PostgresServer, startPostgres } from '../../support/servers/postgres';
-import { beginTransaction } from '../../support/servers/transactions';
+import { beginTransaction, type Transaction } from '../../support/servers/transactions';
 
 let databases: OrmDatabases;
 beforeAll(async () => (databases = await OrmDatabases.start(SERVERS)));
@@ -72,6 +72,49 @@ describe('numbers in a transaction without an ORM', () => {
     const [answer] = await numbers.issueWithin(after.statement, 'invoice', ['after'], 'app');
     await after.end('COMMIT');
     expect(answer).toMatchObject({ number: { number: 3n } });
+    await persistence.onApplicationShutdown();
+  });
+
+  it.each([
+    ['mysql2', 'READ UNCOMMITTED'],
+    ['mysql2', 'READ COMMITTED'],
+    ['mysql2', 'REPEATABLE READ'],
+    ['mysql2', 'SERIALIZABLE'],
+    ['pg', 'READ COMMITTED'],
+    ['pg', 'REPEATABLE READ'],
+    ['pg', 'SERIALIZABLE'],
+  ])('of %s have no gap when each began before the others: %s', async (driver, level) => {
+    const url = await (driver === 'pg' ? postgres : mariadb).createDatabase();
+    const persistence = (await openPersistence({ url, migrate: true }))!;
+    await persistence.tags.create({ tag: 'invoice', step: 1, order: 'gapless' });
+    const numbers = new Numbers(persistence.numbers, clock, systemRandom, { waitMs: 20_000 });
+    const begin = async (): Promise<Transaction> => {
+      const transaction = await beginTransaction(url);
+      const { statement } = transaction;
+      if (driver === 'mysql2') {
+        for (const sql of [`SET SESSION TRANSACTION ISOLATION LEVEL ${level}`, 'COMMIT', 'BEGIN']) await statement(sql);
+      } else {
+        await statement(`SET TRANSACTION ISOLATION LEVEL ${level}`);
+      }
+      await statement('SELECT count(*) FROM leaf_number');
+      return transaction;
+    };
+    const issued = new Map<string, bigint>();
+    const draw = async (key: string, transaction: Transaction): Promise<void> => {
+      try {
+        const [answer] = await numbers.issueWithin(transaction.statement, 'invoice', [key], 'app');
+        await transaction.end('COMMIT');
+        issued.set(key, answer!.number.number);
+      } catch (error) {
+        if (error instanceof LeafError) expect(error).toMatchObject({ code: 'LEAF_STORE_UNAVAILABLE' });
+        transaction.close();
+        await draw(key, await begin());
+      }
+    };
+    const transactions = await Promise.all(Array.from({ length: 8 }, begin));
+    await Promise.all(transactions.map((transaction, index) => draw(`document ${index}`, transaction)));
+    expect([...issued.values()].sort()).toEqual([1n, 2n, 3n, 4n, 5n, 6n, 7n, 8n]);
+    expect(await numbers.audit('invoice')).toMatchObject({ last: 8n, contiguous: true, intact: true });
     await persistence.onApplicationShutdown();
   });
 });
