@@ -35,11 +35,12 @@ export function numbersContract(name: string, open: () => Promise<DatabaseFixtur
     });
     afterEach(() => fixture.close());
 
-    function newServer(options: NumberOptions = {}): { readonly segments: SegmentStore; readonly numbers: Numbers } {
+    function newServer(options: NumberOptions = {}) {
       const failover = { gapSteps: 10, onFailover: (text: string) => failovers.push(text) };
       const stores = createStores(fixture.database, failover, options, clock);
       return {
         segments: stores.segments,
+        store: stores.numbers,
         numbers: new Numbers(stores.numbers, clock, systemRandom, { waitMs: 5000 }),
       };
     }
@@ -218,6 +219,15 @@ export function numbersContract(name: string, open: () => Promise<DatabaseFixtur
         await execute(tamper);
         const { fault, intact } = await numbers.audit('invoice');
         expect({ intact, number: fault?.number }).toEqual({ intact: false, number });
+      });
+
+      it('reads numbers again until the first fault is certain, not all that differ', async () => {
+        await execute('DELETE FROM leaf_number WHERE number <= 600');
+        const server = newServer();
+        const reads = jest.spyOn(server.store, 'rowsOf');
+        const { fault, missing } = await server.numbers.audit('invoice');
+        expect({ number: fault?.number, missing }).toEqual({ number: 1n, missing: [{ from: 1n, to: 600n }] });
+        expect(reads.mock.calls.length).toBeLessThan(20);
       });
 
       it('notices that the newest lines are gone, and their rows', async () => {

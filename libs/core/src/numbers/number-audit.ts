@@ -161,8 +161,8 @@ async function checkPage(store: NumberStore, sum: Sum, tag: string, period: stri
   const [rows, lines] = await read(from, to);
   for (let number = from; number <= to; number++) {
     let problem = differenceOf(rows.get(number) ?? [], lines.get(number) ?? []);
-    // It may have been settled between the two reads.
-    for (let reading = 1; problem !== undefined && reading < READINGS; reading++) {
+    // It may have been settled between the two reads. After a fault, none of the others needs to be certain.
+    for (let reading = 1; problem !== undefined && sum.fault === undefined && reading < READINGS; reading++) {
       const [row, line] = await read(number, number);
       rows.set(number, row.get(number) ?? []);
       problem = differenceOf(row.get(number) ?? [], line.get(number) ?? []);
