@@ -99,6 +99,7 @@ export {
   assertKey,
   assertPattern,
   assertReason,
+  isSameNumbering,
   KEY_PATTERN,
   KEY_RULE,
   MAX_KEY,

@@ -96,6 +96,11 @@ export interface GaplessSettings {
   readonly reissue: boolean;
 }
 
+/** Whether a number of one tag is in the same period, and has the same text, in the other: otherwise it was replaced. */
+export function isSameNumbering(one: GaplessSettings, other: GaplessSettings): boolean {
+  return one.reset === other.reset && one.zone === other.zone && one.pattern === other.pattern;
+}
+
 /**
  * Checks the form of the texts of a new tag.
  *

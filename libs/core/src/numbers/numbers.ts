@@ -16,6 +16,7 @@ import {
   assertReason,
   type DocumentNumber,
   type GaplessSettings,
+  isSameNumbering,
   MAX_KEYS,
   type NumberAnswer,
   type NumberRequest,
@@ -335,8 +336,7 @@ export class Numbers {
   /** Whether the tag was deleted and created again with other settings. */
   private async isReplaced(tag: string, { settings }: Line): Promise<boolean> {
     try {
-      const { reset, zone, pattern } = await this.store.settings(tag);
-      return reset !== settings.reset || zone !== settings.zone || pattern !== settings.pattern;
+      return !isSameNumbering(await this.store.settings(tag), settings);
     } catch {
       return false;
     }

@@ -3,6 +3,7 @@ import {
   codeOf,
   type Continuation,
   historyLost,
+  isSameNumbering,
   type JournalSeal,
   NumberLedger,
   type NumberHead,
@@ -71,8 +72,7 @@ export class NumberTransaction {
     seen: SeenPosition,
   ): Promise<CarriedOut | undefined> {
     const settings = await this.rows.settings(tag, true);
-    const isSame = (['reset', 'zone', 'pattern'] as const).every((name) => settings[name] === expected[name]);
-    if (!isSame) throw replacedTag(tag);
+    if (!isSameNumbering(settings, expected)) throw replacedTag(tag);
     const requests = calls.flat();
     const known = await this.rows.byKeys(tag, [...new Set(requests.map(({ key }) => key))], this.isShared);
     const fresh = requests.flatMap((request) =>
