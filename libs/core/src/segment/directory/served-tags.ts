@@ -1,20 +1,19 @@
 import type { TagSource } from '../allocation/tag-source';
 
-/** How many of {@link PERIOD} lookups of other tags replace the remembered tag with theirs. */
-const REMEMBERED = 4;
-/** A power of 2. */
-const PERIOD = 64;
+/** The remembered tag changes after this many lookups of other tags. */
+const PERIOD = 1024;
 /** No tag: compared faster than undefined. */
 const NONE = '';
 
 /**
- * The tags that issue IDs. Remembers a tag, because an application often uses one many times in a row. With tags used in
- * turn, the comparison never succeeds and only costs time, so most lookups have nothing to compare with.
+ * The tags that issue IDs. Remembers a tag, because an application often uses one many times in a row. It changes
+ * rarely, so that tags used in turn cost a comparison and a countdown more, and less if one of them is remembered.
  */
 export class ServedTags extends Map<string, TagSource> {
   private rememberedTag = NONE;
   private remembered: TagSource | undefined = undefined;
-  private misses = 0;
+  /** Lookups of other tags before the remembered tag changes. */
+  private rest = 1;
 
   /** As {@link get}; costs less than half of it for the remembered tag. */
   find(tag: string): TagSource | undefined {
@@ -23,11 +22,11 @@ export class ServedTags extends Map<string, TagSource> {
 
   private look(tag: string): TagSource | undefined {
     const source = this.get(tag);
-    this.misses = (this.misses + 1) % PERIOD;
-    if (this.misses < REMEMBERED) {
+    if (--this.rest === 0) {
+      this.rest = PERIOD;
       this.rememberedTag = tag;
       this.remembered = source;
-    } else if (this.misses === REMEMBERED) this.forget();
+    }
     return source;
   }
 
@@ -49,5 +48,6 @@ export class ServedTags extends Map<string, TagSource> {
   private forget(): void {
     this.rememberedTag = NONE;
     this.remembered = undefined;
+    this.rest = 1;
   }
 }
