@@ -3,9 +3,10 @@ import { runPart } from './harness';
 import { shareCores } from './http/cores';
 import type { LoadGenerator } from './http/load-generator';
 import { openRig } from './http/route';
+import { openSlowLink } from './http/slow-link';
 import { leafServer, ServerProcess } from './http/server-process';
 import { overRedis, startRedis } from './redis';
-import { atLeast } from './report/figures';
+import { atLeast, atMost } from './report/figures';
 import { describeRows, type Issued, measureRows, overHttp, type Row, rowFigures } from './rows';
 import { startMariadb, startPostgres } from './services';
 
@@ -15,6 +16,11 @@ const CALLERS = 4000;
 const PIPELINE = 32;
 const REDIS_SINGLE = `redis INCR, ${CONNECTIONS} connections`;
 const REDIS_PIPELINE = `redis INCR, ${PIPELINE} in a pipeline`;
+/** Between a server and its database, in one direction. */
+const DELAY_MS = 1;
+const AWAY_CONNECTIONS = 16;
+/** Of the median latency under load to that of a single caller, which is one round trip. */
+const ROUND_TRIPS = 1.3;
 const ADMIN_TOKEN = 'admin-token-of-the-benchmark';
 const DATABASES = { postgres: startPostgres, mariadb: startMariadb };
 const TAGS = [
@@ -38,14 +44,21 @@ runPart('strict', { full: { rounds: 5, seconds: 4 }, quick: { rounds: 3, seconds
     rows.push({ name: REDIS_PIPELINE, run: overRedis(rig, { ...load, pipeline: PIPELINE }) });
   }
   for (const [name, start] of Object.entries(DATABASES)) {
-    const options = leafServer(cores, main, {
-      ...{ LEAF_DATABASE_URL: await start(sandbox), LEAF_SNOWFLAKE_ENABLED: 'false', LEAF_ADMIN_TOKEN: ADMIN_TOKEN },
-      // Prevents overload refusals caused by other work on the machine.
-      ...{ LEAF_MAX_LAG_MS: '60000', LEAF_SEGMENT_WAIT_MS: '10000' },
-    });
-    const server = await ServerProcess.start(sandbox, options);
+    const startServer = (url: string): Promise<ServerProcess> =>
+      ServerProcess.start(
+        sandbox,
+        leafServer(cores, main, {
+          ...{ LEAF_DATABASE_URL: url, LEAF_SNOWFLAKE_ENABLED: 'false', LEAF_ADMIN_TOKEN: ADMIN_TOKEN },
+          // Prevents overload refusals caused by other work on the machine.
+          ...{ LEAF_MAX_LAG_MS: '60000', LEAF_SEGMENT_WAIT_MS: '10000' },
+        }),
+      );
+    const url = new URL(await start(sandbox));
+    const server = await startServer(url.href);
     for (const tag of TAGS) await createTag(server, tag);
     rows.push(...leafRows(name, server, generator, redis !== undefined));
+    url.port = String(await openSlowLink(Number(url.port), DELAY_MS));
+    rows.push(...awayRows(name, await startServer(url.href), generator));
   }
   const measured = await measureRows(rows, plan);
   const redisName = redis === undefined ? 'no redis-server' : `redis-server ${redis.version}`;
@@ -53,6 +66,11 @@ runPart('strict', { full: { rounds: 5, seconds: 4 }, quick: { rounds: 3, seconds
   const targets = rows.flatMap(({ name, wanted }, index) =>
     wanted === undefined ? [] : [atLeast(name, measured[index]?.rate.median, wanted, 'IDs/s')],
   );
+  const latencyOf = (name: string): number => measured.find((row) => row.name === name)?.p50Ms?.median ?? NaN;
+  for (const database of Object.keys(DATABASES)) {
+    const [one, many] = [1, AWAY_CONNECTIONS].map((callers) => latencyOf(awayName(database, callers)));
+    targets.push(atMost(`${database}: median latency in round trips`, many! / one!, ROUND_TRIPS, 'ratio'));
+  }
   const text = `${head}\n\n${describeRows(measured)}`;
   return { text, targets, figures: rowFigures(measured), details: { rows: measured } };
 });
@@ -83,6 +101,18 @@ function leafRows(database: string, server: ServerProcess, generator: LoadGenera
     },
   ];
   return rows.map((row) => ({ ...row, server }));
+}
+
+function awayName(database: string, connections: number): string {
+  return `${database}, ${2 * DELAY_MS} ms away: HTTP, strict, ${connections} connections`;
+}
+
+/** With a database at the other end of a network, the latency of a call is what counts. */
+function awayRows(database: string, server: ServerProcess, generator: LoadGenerator): StrictRow[] {
+  return [1, AWAY_CONNECTIONS].map((connections) => ({
+    name: awayName(database, connections),
+    ...overHttp(generator, server, '/api/segment/get/strict', connections),
+  }));
 }
 
 /** Closed loop: every caller requests the next ID when it receives one. */
