@@ -156,6 +156,30 @@ describe('LeafClientModule', () => {
     }
   });
 
+  describe('near the last ID of a tag', () => {
+    const createTag = async (tag: object): Promise<IdService> => {
+      const headers = { authorization: `Bearer ${ADMIN_TOKEN}`, 'content-type': 'application/json' };
+      const made = await call(server.port, '/api/tags', { method: 'POST', headers, body: JSON.stringify(tag) });
+      expect(made.status).toBe(201);
+      return (await start(LeafClientModule.forRoot({ servers: [url] }))).get(IdService);
+    };
+
+    it('serves the calls that a strict tag has enough IDs for, although others that wait with them want more', async () => {
+      const ids = await createTag({ tag: 'short', order: 'strict', max: '10' });
+      const first = await ids.nextId('short');
+      const [one, many] = [watch(ids.nextId('short')), watch(ids.nextIds('short', 50))];
+      await until('both', () => one.settled && many.settled);
+      expect([one.value, many.code]).toEqual([first + 1n, 'LEAF_TAG_EXHAUSTED']);
+    });
+
+    it('issues all of them, although fewer are left than it fetches ahead', async () => {
+      const ids = await createTag({ tag: 'few', max: '5' });
+      const issued: bigint[] = [await ids.nextId('few'), ...(await ids.nextIds('few', 3)), await ids.nextId('few')];
+      expect(issued).toEqual([1n, 2n, 3n, 4n, 5n]);
+      await expect(ids.nextId('few')).rejects.toMatchObject({ code: 'LEAF_TAG_EXHAUSTED' });
+    });
+  });
+
   it('says which mode is off', async () => {
     const segments = await startTestServer({ LEAF_SNOWFLAKE_ENABLED: 'false' });
     try {

@@ -1,4 +1,4 @@
-import { type IdRange, LeafError, MAX_RANGE_SIZE } from '@leaf-ids/core';
+import { type IdRange, isLeafError, LeafError, MAX_RANGE_SIZE } from '@leaf-ids/core';
 import { Segment } from '@leaf-ids/core/internal';
 import { type RangesAnswer, readRanges } from '../http/answers';
 import { RequestPolicy } from '../servers/server-choice';
@@ -68,14 +68,23 @@ export class RangeBuffer extends PrefetchBuffer<Segment> {
 
   /** Drops the IDs of a strict tag, because they were not requested for a specific caller. */
   protected override async fetch(count: number): Promise<Segment[]> {
-    // Tags contain only characters that need no encoding in a path.
-    const path = `/api/segment/range/${this.name}?size=${count}`;
-    const { ranges, strict } = await this.context.requester.get(this.policy, path, (body) => this.read(body, count));
+    const { ranges, strict } = await this.ask(count).catch((error: unknown) => {
+      if (count === 1 || !isLeafError(error, 'LEAF_TAG_EXHAUSTED')) throw error;
+      // The last IDs of a tag come one at a time.
+      this.policy.releaseAll();
+      return this.ask(1);
+    });
     if (!strict) return ranges.map((range) => new Segment(range));
     if (!this.context.closing.aborted) this.successor = this.onStrict();
     const moved = new LeafError('LEAF_INTERNAL', `The tag "${this.name}" is strict and cannot be buffered.`);
     this.close(moved);
     throw moved;
+  }
+
+  private ask(count: number): Promise<RangesAnswer> {
+    // Tags contain only characters that need no encoding in a path.
+    const path = `/api/segment/range/${this.name}?size=${count}`;
+    return this.context.requester.get(this.policy, path, (body) => this.read(body, count));
   }
 
   /** Passes waiting calls on to the successor when the tag is strict. */

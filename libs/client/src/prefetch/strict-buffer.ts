@@ -163,7 +163,10 @@ export class StrictBuffer {
       return;
     }
     const isExhausted = error instanceof LeafError && error.code === 'LEAF_TAG_EXHAUSTED';
-    if (isExhausted && this.callers.divide(batch)) return;
+    if (isExhausted && this.callers.divide(batch)) {
+      this.policy.releaseAll();
+      return;
+    }
     this.callers.refuse(batch, asRefusal(this.name, error));
   }
 }

@@ -34,6 +34,11 @@ export class RequestPolicy {
     this.backoffs.delete(server);
   }
 
+  /** For a request that may be answered differently: the reason of a refusal was its size. */
+  releaseAll(): void {
+    this.backoffs.clear();
+  }
+
   /** The refusal during the backoff of the server; undefined when it may get a request. */
   refusalOf(server: Server): LeafError | undefined {
     const backoff = this.backoffs.get(server);
