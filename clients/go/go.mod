@@ -1,0 +1,3 @@
+module github.com/leaf-ids/leaf/clients/go
+
+go 1.22
