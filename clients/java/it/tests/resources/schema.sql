@@ -1,0 +1,1 @@
+create table if not exists orders (id bigint primary key, name varchar(50));
