@@ -26,9 +26,7 @@ interface Vectors {
   readonly windows: readonly { readonly name: string; readonly steps: readonly Step[] }[];
 }
 
-const vectors = JSON.parse(
-  readFileSync(join(__dirname, '../../clients/conformance/worker-windows.json'), 'utf8'),
-) as Vectors;
+const vectors = JSON.parse(readFileSync(join(__dirname, '../../conformance/worker-windows.json'), 'utf8')) as Vectors;
 
 it.each(vectors.compose)('$id has its fields', ({ layout: name, id, ...fields }) => {
   const layout = new BitLayout(vectors.layouts[name] as BitLayoutOptions);

@@ -1,25 +1,28 @@
-import { join, resolve } from 'node:path';
+import { resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 import { runMain } from '../../support/servers/run-main';
-import { runWindows } from './windows-run';
+import { runJoint } from './joint-run';
 
 async function main(): Promise<void> {
   const { values } = parseArgs({
     options: {
+      commands: { type: 'string' },
+      processes: { type: 'string', default: '8' },
       minutes: { type: 'string', default: '1' },
-      clients: { type: 'string', default: '64' },
       seed: { type: 'string', default: String(1 + Math.floor(Math.random() * 1_000_000)) },
       server: { type: 'string', default: 'dist/apps/leaf-server/src/main.js' },
     },
   });
-  const outcome = await runWindows({
+  const seed = Number(values.seed);
+  const outcome = await runJoint({
+    commands: JSON.parse(values.commands ?? '{}') as Record<string, string[]>,
+    processes: Number(values.processes),
     minutes: Number(values.minutes),
-    clients: Number(values.clients),
-    seed: Number(values.seed),
+    seed,
     serverFile: resolve(values.server),
-    clientFile: join(process.cwd(), 'test/long/windows/client.mjs'),
+    say: (line) => console.log(line),
   });
-  console.log(JSON.stringify({ seed: Number(values.seed), ...outcome }, undefined, 2));
+  console.log(JSON.stringify({ seed, ...outcome }, undefined, 2));
   if (outcome.duplicates.length > 0) process.exitCode = 1;
 }
 

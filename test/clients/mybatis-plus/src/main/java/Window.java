@@ -1,1 +1,0 @@
-record Window(long workerId, long from, long until) {}

@@ -1,0 +1,125 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+
+const TAG = 'ledger';
+const SINGLE = { segment: { minSize: 100, maxSize: 100 } };
+
+/** The first request may be a prefetch: its IDs are nobody's. Later ones are answered by `respond`. */
+async function strictServer(t, respond) {
+  let isFirst = true;
+  return t.server((request) => {
+    if (!isFirst) return respond(request);
+    isFirst = false;
+    return t.ranges.answer(request, { order: 'strict', forbidden: 'strict-drop' });
+  });
+}
+
+/** No call is served by a request that was sent before it, and calls one after the other ascend. */
+function checkCalls(t) {
+  for (const { id, call, grant } of t.ranges.issued(TAG)) {
+    if (grant === undefined) continue;
+    const isLater = grant.request.at >= call.sentAt;
+    t.check(
+      isLater,
+      'strict-late',
+      `${id} is of a request that was sent ${Math.round(call.sentAt - grant.request.at)} ms before the call`,
+    );
+  }
+  const calls = t.ranges.calls.filter(({ name, runs }) => name === TAG && runs.length > 0);
+  const highest = (runs) =>
+    runs.reduce((most, [first, count]) => (first + count > most ? first + count : most), 0n) - 1n;
+  for (const call of calls) {
+    const before = calls.find((other) => other.answeredAt < call.sentAt && highest(other.runs) >= call.runs[0][0]);
+    t.check(
+      before === undefined,
+      'strict-order',
+      `${call.runs[0][0]} was issued after ${before && highest(before.runs)}`,
+    );
+  }
+}
+
+/** As many IDs were given as calls got, after the first request. */
+function checkSizes(t) {
+  const given = t.ranges.grants.filter(({ name, forbidden, at }) => name === TAG && !forbidden && at !== undefined);
+  const size = given.reduce((sum, { request }) => sum + request.size, 0);
+  const issued = [...t.ranges.issued(TAG)].length;
+  t.check(size === issued, 'strict-size', `requests for ${size} IDs, calls for ${issued}`);
+}
+
+export const strict = {
+  async 'a strict tag: requests are for the calls that wait'(t) {
+    const server = await strictServer(t, async (request) => {
+      await sleep(200);
+      return t.ranges.answer(request, { order: 'strict' });
+    });
+    const driver = await t.start(SINGLE);
+    await t.next(driver, TAG, 1);
+    for (let round = 0; round < 3; round++) {
+      const calls = [t.next(driver, TAG, 1)];
+      await sleep(50);
+      for (let call = 0; call < 5; call++) calls.push(t.next(driver, TAG, call === 4 ? 3 : undefined));
+      await Promise.all(calls);
+    }
+    const before = server.requests.length;
+    await sleep(500);
+    t.check(server.requests.length === before, 'strict-size', 'a request was sent while no call waited');
+    checkSizes(t);
+    checkCalls(t);
+  },
+
+  async 'a strict tag: an answer after the call has ended'(t) {
+    let slow = false;
+    await strictServer(t, async (request) => {
+      if (slow) {
+        slow = false;
+        await sleep(1200);
+      }
+      return t.ranges.answer(request, { order: 'strict' });
+    });
+    const driver = await t.start({ ...SINGLE, timeoutMs: 700, requestTimeoutMs: 3000 });
+    await t.next(driver, TAG, 1);
+    slow = true;
+    const first = t.next(driver, TAG, 1, 'any');
+    await sleep(600);
+    await Promise.all([first, t.next(driver, TAG, 1, 'any')]);
+    await sleep(300);
+    for (let call = 0; call < 5; call++) await t.next(driver, TAG, 2);
+    checkCalls(t);
+  },
+
+  async 'a strict tag: answers below the highest ID'(t) {
+    let count = 0;
+    t.duplicates = 'strict-order';
+    t.ranges.next.set(TAG, 10_000n);
+    await strictServer(t, (request) => {
+      const turn = count++;
+      if (turn % 3 !== 1) return t.ranges.answer(request, { order: 'strict' });
+      const from = turn % 2 === 0 ? t.highest : 1000n + BigInt(turn) * 10n;
+      const range = { from, to: from + BigInt(request.size) - 1n };
+      return t.ranges.answerWith(request, [range], { order: 'strict', forbidden: 'strict-order' });
+    });
+    const driver = await t.start(SINGLE);
+    for (let call = 0; call < 12; call++) {
+      const { ids } = await t.next(driver, TAG, 2);
+      // Repeated later, as by a cache or a database that was set back.
+      t.highest = BigInt(ids?.[0] ?? 10_000);
+    }
+    checkCalls(t);
+  },
+
+  async 'a strict tag: answers that are lost'(t) {
+    let count = 0;
+    await strictServer(t, (request) => t.ranges.answer(request, { order: 'strict', lose: count++ % 2 === 0 }));
+    const driver = await t.start(SINGLE);
+    for (let call = 0; call < 4; call++) await t.next(driver, TAG, 3);
+    checkSizes(t);
+    checkCalls(t);
+  },
+
+  async 'a strict tag: calls of several threads'(t) {
+    await strictServer(t, (request) => t.ranges.answer(request, { order: 'strict' }));
+    const driver = await t.start(SINGLE);
+    await t.next(driver, TAG, 1);
+    await Promise.all([1, 2, 3, 4].map(() => t.runSegment(driver, TAG, { ms: 500 })));
+    checkSizes(t);
+  },
+};
