@@ -8,7 +8,7 @@ const PAIRS: [english: string, chinese: string][] = [
   ['docs/operations/backup.md', 'docs/zh/backup.md'],
   ...[
     ...['quick-start', 'first-id-in-nest', 'moving-from-auto-increment', 'moving-from-java-leaf'],
-    ...['configuration', 'numbers', 'faq', 'troubleshooting', 'glossary'],
+    ...['configuration', 'numbers', 'faq', 'troubleshooting', 'glossary', 'mybatis-plus-and-hutool'],
   ].map((name): [string, string] => [`docs/${name}.md`, `docs/zh/${name}.md`]),
 ];
 const CODE_BLOCK = /^ *```.*?^ *```$/gms;
