@@ -167,15 +167,16 @@ describe('LeafClientModule', () => {
     it('serves the calls that a strict tag has enough IDs for, although others that wait with them want more', async () => {
       const ids = await createTag({ tag: 'short', order: 'strict', max: '10' });
       const first = await ids.nextId('short');
-      const [one, many] = [watch(ids.nextId('short')), watch(ids.nextIds('short', 50))];
+      const [many, one] = [watch(ids.nextIds('short', 50)), watch(ids.nextId('short'))];
       await until('both', () => one.settled && many.settled);
       expect([one.value, many.code]).toEqual([first + 1n, 'LEAF_TAG_EXHAUSTED']);
     });
 
     it('issues all of them, although fewer are left than it fetches ahead', async () => {
-      const ids = await createTag({ tag: 'few', max: '5' });
-      const issued: bigint[] = [await ids.nextId('few'), ...(await ids.nextIds('few', 3)), await ids.nextId('few')];
-      expect(issued).toEqual([1n, 2n, 3n, 4n, 5n]);
+      const ids = await createTag({ tag: 'few', max: '90' });
+      const issued = [await ids.nextId('few'), ...(await ids.nextIds('few', 80))];
+      while (issued.length < 90) issued.push(await ids.nextId('few'));
+      expect(issued).toEqual(Array.from({ length: 90 }, (_, index) => BigInt(index + 1)));
       await expect(ids.nextId('few')).rejects.toMatchObject({ code: 'LEAF_TAG_EXHAUSTED' });
     });
   });

@@ -12,6 +12,9 @@ export class RangeBuffer extends PrefetchBuffer<Segment> {
   private readonly policy: RequestPolicy;
   private readonly duplicates = new DuplicateDetector(rangesOverlap);
 
+  /** IDs per request: after a refusal because the tag has fewer left, it begins at 1 and doubles. */
+  private most = Infinity;
+
   /** Serves the tag once a response has shown that it is strict. */
   private successor: StrictBuffer | undefined;
 
@@ -68,12 +71,13 @@ export class RangeBuffer extends PrefetchBuffer<Segment> {
 
   /** Drops the IDs of a strict tag, because they were not requested for a specific caller. */
   protected override async fetch(count: number): Promise<Segment[]> {
-    const { ranges, strict } = await this.ask(count).catch((error: unknown) => {
+    const { ranges, strict } = await this.ask(Math.min(count, this.most)).catch((error: unknown) => {
       if (count === 1 || !isLeafError(error, 'LEAF_TAG_EXHAUSTED')) throw error;
-      // The last IDs of a tag come one at a time.
       this.policy.releaseAll();
+      this.most = 1;
       return this.ask(1);
     });
+    this.most *= 2;
     if (!strict) return ranges.map((range) => new Segment(range));
     if (!this.context.closing.aborted) this.successor = this.onStrict();
     const moved = new LeafError('LEAF_INTERNAL', `The tag "${this.name}" is strict and cannot be buffered.`);

@@ -163,10 +163,8 @@ export class StrictBuffer {
       return;
     }
     const isExhausted = error instanceof LeafError && error.code === 'LEAF_TAG_EXHAUSTED';
-    if (isExhausted && this.callers.divide(batch)) {
-      this.policy.releaseAll();
-      return;
-    }
+    if (isExhausted) this.policy.releaseAll();
+    if (isExhausted && this.callers.divide(batch)) return;
     this.callers.refuse(batch, asRefusal(this.name, error));
   }
 }

@@ -21,3 +21,15 @@ it('refuses each caller at its own deadline, also when a batch is formed again b
   await clock.advance(2000);
   expect(refusedAt).toEqual([1000, 1010, 1700]);
 });
+
+it('gives a batch of its own to each caller of a divided batch, and to no other one', () => {
+  const late = (): LeafError => new LeafError('LEAF_SEGMENT_UNAVAILABLE', 'late');
+  const queue = new CallerQueue(new FakeClock(), { waitMs: 1000, batchSize: 1000, late });
+  const call = (count: number): void => void queue.wait(count).catch(() => undefined);
+  for (const count of [5, 1]) call(count);
+  const batch = queue.next();
+  for (const count of [2, 3, 4]) call(count);
+  expect(queue.divide(batch)).toBe(true);
+  expect([queue.next(), queue.next(), queue.next()].map(({ size }) => size)).toEqual([5, 1, 9]);
+  queue.close(late);
+});

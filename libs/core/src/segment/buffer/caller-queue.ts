@@ -11,6 +11,8 @@ interface Caller {
   readonly refuse: (error: Error) => void;
   /** Whether the caller was served or refused. */
   settled: boolean;
+  /** Whether it gets a batch of its own; see {@link CallerQueue.divide}. */
+  alone: boolean;
 }
 
 export interface CallerQueueOptions {
@@ -39,8 +41,6 @@ export class CallerQueue {
   private readonly batches = new Set<Batch>();
   /** Ends the timer that runs until the first caller expires. */
   private cancelAlarm: (() => void) | undefined;
-  /** Whether each batch contains only one caller; see {@link divide}. */
-  private divided = false;
 
   constructor(
     private readonly clock: Clock,
@@ -68,7 +68,7 @@ export class CallerQueue {
   wait(count: number, since = this.clock.monotonic()): Promise<IdRange> {
     const deadline = since + this.options.waitMs;
     return new Promise((serve, refuse) => {
-      this.waiting.push({ count, deadline, serve, refuse, settled: false });
+      this.waiting.push({ count, deadline, serve, refuse, settled: false, alone: false });
       if (this.cancelAlarm === undefined) this.watch();
     });
   }
@@ -78,14 +78,14 @@ export class CallerQueue {
     const { batchSize } = this.options;
     let size = 0;
     let taken = 0;
-    for (const { count } of this.waiting) {
-      if (taken > 0 && (this.divided || size + count > batchSize)) break;
+    const isAlone = this.waiting[0]?.alone;
+    for (const { count, alone } of this.waiting) {
+      if (taken > 0 && (isAlone || alone || size + count > batchSize)) break;
       size += count;
       taken++;
     }
     const batch = { callers: this.waiting.splice(0, taken), size };
     this.batches.add(batch);
-    this.divided &&= this.waiting.length > 0;
     return batch;
   }
 
@@ -130,7 +130,7 @@ export class CallerQueue {
    */
   divide(batch: Batch): boolean {
     if (batch.callers.length <= 1) return false;
-    this.divided = true;
+    for (const caller of batch.callers) caller.alone = true;
     this.putBack(batch);
     return true;
   }
