@@ -142,7 +142,8 @@ class SegmentTest {
   @Test
   void rejectsWhenNoServerAnswersInTime() {
     server.close();
-    LeafClient ids = open(server.client().timeout(Duration.ofMillis(200)));
+    LeafClient ids = open(server.client().timeout(Duration.ofMillis(200))
+        .ejection(1, Duration.ofSeconds(10), Duration.ofSeconds(10)));
     assertEquals("LEAF_SERVERS_UNAVAILABLE", codeOf(() -> ids.next("order")));
     server.always = null;
     assertEquals("ejected", ids.snapshot().servers().get(0).state());

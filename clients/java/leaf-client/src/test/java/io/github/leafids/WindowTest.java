@@ -189,18 +189,18 @@ class WindowTest {
 
   @Test
   void closesWithinTheTimeLimitOfACall() {
-    ids = builder().timeout(Duration.ofMillis(300)).build();
+    ids = builder().timeout(Duration.ofSeconds(2)).requestTimeout(Duration.ofSeconds(6)).build();
     ids.ready();
     server.always = request -> {
       try {
-        TimeUnit.SECONDS.sleep(5);
+        TimeUnit.SECONDS.sleep(8);
       } catch (InterruptedException e) {
         Thread.currentThread().interrupt();
       }
     };
     long start = System.nanoTime();
     ids.close();
-    assertTrue(System.nanoTime() - start < 1_000_000_000L, "milliseconds: " + (System.nanoTime() - start) / 1_000_000);
+    assertTrue(System.nanoTime() - start < 5_000_000_000L, "milliseconds: " + (System.nanoTime() - start) / 1_000_000);
   }
 
   @Test
