@@ -32,6 +32,12 @@ describe('BitLayout', () => {
     ['no sequence bits', { sequenceBits: 0 }, 'sequence bits must be a whole number from 1 to 22, not 0'],
     ['too many sequence bits', { timeBits: 31, workerBits: 1, sequenceBits: 23 }, 'sequence bits'],
     ['infinite sequence bits', { sequenceBits: Infinity }, 'sequence bits'],
+    [
+      'data center bits without machine bits',
+      { datacenterBits: 10 },
+      'data center bits must be a whole number from 0 to 9, not 10',
+    ],
+    ['a negative number of data center bits', { datacenterBits: -1 }, 'data center bits'],
     ['a sum of 64', { sequenceBits: 13 }, 'the bits add up to 64'],
     ['a negative epoch', { epoch: -1 }, 'the epoch must be a whole number of Unix milliseconds, 0 or more, not -1'],
     ['a broken epoch', { epoch: 0.5 }, '0 or more, not 0.5'],
@@ -86,6 +92,15 @@ describe('BitLayout', () => {
       ((1n << 41n) - 1n) << 22n,
     );
     expect(() => layout.compose({ timestamp: layout.maxTimestamp + 1, workerId: 0, sequence: 0 })).toThrow(RangeError);
+  });
+
+  it('divides the worker ID into data center and machine, with the IDs and the fingerprint of one number', () => {
+    const divided = new BitLayout({ ...STANDARD, datacenterBits: 3 });
+    const parts = { timestamp: DEFAULT_EPOCH + 5, workerId: 0b101_0000011, sequence: 9 };
+    expect(divided.compose(parts)).toBe(defaultLayout().compose(parts));
+    expect(divided.decompose(divided.compose(parts))).toEqual({ ...parts, datacenterId: 5, machineId: 3 });
+    expect(divided.fingerprint).toBe(defaultLayout().fingerprint);
+    expect(Object.keys(defaultLayout().decompose(7n))).toEqual(['timestamp', 'workerId', 'sequence']);
   });
 
   it('keeps IDs of 53 bits in the safe integers', () => {

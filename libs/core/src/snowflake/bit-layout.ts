@@ -16,6 +16,8 @@ export interface BitLayoutOptions {
   readonly sequenceBits: number;
   /** Unix milliseconds at which the time field is 0. */
   readonly epoch: number;
+  /** How many of the worker bits, the upper ones, are the number of a data center; none by default. */
+  readonly datacenterBits?: number;
 }
 
 /** 41 bits of time (69 years), 10 of worker ID (1024), 12 of sequence (4096 per millisecond). */
@@ -32,6 +34,10 @@ export interface SnowflakeParts {
   readonly timestamp: number;
   readonly workerId: number;
   readonly sequence: number;
+  /** The upper part of the worker ID, if the layout has data center bits. */
+  readonly datacenterId?: number;
+  /** The lower part of the worker ID, if the layout has data center bits. */
+  readonly machineId?: number;
 }
 
 /**
@@ -43,6 +49,8 @@ export class BitLayout {
   readonly workerBits: number;
   readonly sequenceBits: number;
   readonly epoch: number;
+  /** How many of the worker bits are the number of a data center: 0 for none. */
+  readonly datacenterBits: number;
   /** Highest worker ID. */
   readonly maxWorkerId: number;
   /** Highest sequence number of a millisecond. */
@@ -56,10 +64,11 @@ export class BitLayout {
   private readonly workerShift: bigint;
 
   /** @throws LeafError `LEAF_LAYOUT_INVALID` that names the field and its bounds */
-  constructor({ timeBits, workerBits, sequenceBits, epoch }: BitLayoutOptions) {
+  constructor({ timeBits, workerBits, sequenceBits, epoch, datacenterBits = 0 }: BitLayoutOptions) {
     assertWithin('time bits', timeBits, 31, 52);
     assertWithin('worker bits', workerBits, 1, 22);
     assertWithin('sequence bits', sequenceBits, 1, 22);
+    assertWithin('data center bits', datacenterBits, 0, workerBits - 1);
     const sum = timeBits + workerBits + sequenceBits;
     if (sum > 63) throw invalid(`the bits add up to ${sum}; a positive 64-bit ID has at most 63`);
     if (!Number.isSafeInteger(epoch) || epoch < 0) {
@@ -72,6 +81,7 @@ export class BitLayout {
     this.workerBits = workerBits;
     this.sequenceBits = sequenceBits;
     this.epoch = epoch;
+    this.datacenterBits = datacenterBits;
     this.maxWorkerId = 2 ** workerBits - 1;
     // A shift gives V8 a small integer; `2 ** n` gives a double, which slows down every ID.
     this.maxSequence = (1 << sequenceBits) - 1;
@@ -83,7 +93,10 @@ export class BitLayout {
     this.maxId = (1n << BigInt(sum)) - 1n;
   }
 
-  /** Bits and epoch as one string. Layouts with different fingerprints can produce equal IDs. */
+  /**
+   * Bits and epoch as one string. Layouts with different fingerprints can produce equal IDs. Without the data center
+   * bits, which only name a part of the worker ID.
+   */
   get fingerprint(): string {
     return `${this.timeBits},${this.workerBits},${this.sequenceBits}@${this.epoch}`;
   }
@@ -103,11 +116,18 @@ export class BitLayout {
     if (id < 0n || id > this.maxId) {
       throw new LeafError('LEAF_ID_INVALID', `Invalid snowflake ID ${id}: use a number from 0 to ${this.maxId}.`);
     }
+    const workerId = Number((id >> this.workerShift) & BigInt(this.maxWorkerId));
     return {
       timestamp: Number(id >> this.timeShift) + this.epoch,
-      workerId: Number((id >> this.workerShift) & BigInt(this.maxWorkerId)),
+      workerId,
       sequence: Number(id & BigInt(this.maxSequence)),
+      ...(this.datacenterBits > 0 && this.placeOf(workerId)),
     };
+  }
+
+  private placeOf(workerId: number): Pick<SnowflakeParts, 'datacenterId' | 'machineId'> {
+    const machines = 2 ** (this.workerBits - this.datacenterBits);
+    return { datacenterId: Math.floor(workerId / machines), machineId: workerId % machines };
   }
 }
 
@@ -128,6 +148,7 @@ const FIELDS: Rules<BitLayoutOptions> = {
   workerBits: required(whole(1)),
   sequenceBits: required(whole(1)),
   epoch: required(whole(0)),
+  datacenterBits: whole(0),
 };
 
 /** Rule for an option that is a layout. */
