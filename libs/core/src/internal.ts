@@ -175,8 +175,18 @@ export {
   LEASE_RULES,
   leaseFaults,
   type LeaseLimits,
+  rangeFaults,
   type WorkerRegistryOptions,
 } from './worker/registry-options';
+export {
+  formatWorkerRange,
+  isWorkerIn,
+  parseWorkerRange,
+  type WorkerRange,
+  workerRangeRule,
+  workersIn,
+  workersOfDatacenter,
+} from './worker/worker-range';
 export { holdersOf, mayBeUsed } from './worker/record-relation';
 export { workerStoreRule } from './worker/worker-store';
 export type { WorkerClaim } from './worker/worker-claim';

@@ -1,5 +1,5 @@
 import { LeafError, type WorkerStore } from '@leaf-ids/core';
-import { type WorkerWindow, WorkerWindows } from '@leaf-ids/core/internal';
+import { isWorkerIn, type WorkerWindow, WorkerWindows } from '@leaf-ids/core/internal';
 import { FakeClock, InMemoryWorkers, InMemoryWorkerStore, type Line } from '@leaf-ids/core/testing';
 import fc from 'fast-check';
 import { LeaseRig, POOL_GRACE_MS } from '../../support/fakes/lease-rig';
@@ -11,6 +11,12 @@ const SERVERS = 3;
 const CLIENTS = 4;
 /** Few enough that clients wait for each other's worker IDs. */
 const MAX_WORKER_ID = 2;
+/** Each server has another one, and another one again after a restart. */
+const RANGES = [
+  { first: 0, last: MAX_WORKER_ID },
+  { first: 0, last: 1 },
+  { first: 1, last: 2 },
+] as const;
 const RUNS = runs(150);
 
 type Request = {
@@ -49,6 +55,7 @@ class Walk {
   private readonly ended = new Set<string>();
   private made = CLIENTS;
   private origins = 0;
+  private starts = 0;
 
   constructor(private readonly scheduler: fc.Scheduler) {}
 
@@ -109,6 +116,7 @@ class Walk {
     const store = new InMemoryWorkerStore(this.workers);
     const rig = new LeaseRig(clock, this.interleaved(store), {
       ...{ policy: 'pool', instance: { port: server }, maxWorkerId: MAX_WORKER_ID, leaseTtlMs: 12_000 },
+      workers: RANGES[this.starts++ % RANGES.length]!,
     });
     const windows = new WorkerWindows(rig.registry, { ip: '10.0.0.7', port: server }, clock, CLIENTS + 1);
     this.servers[server] = { clock, store, rig, windows };
@@ -136,9 +144,13 @@ class Walk {
   }
 
   private async request({ kind, server, client, windowMs, used }: Request): Promise<void> {
-    const { windows } = this.servers[server]!;
+    const { windows, rig } = this.servers[server]!;
     const lease = this.leases[client]!;
-    if (kind === 'post') this.told((await windows.issue(lease, `client ${client}`, windowMs)).window);
+    if (kind === 'post') {
+      const { window, isNew } = await windows.issue(lease, `client ${client}`, windowMs);
+      this.told(window);
+      if (isNew && !isWorkerIn(rig.registry.workers, window.workerId)) throw new Error('Outside of the range');
+    }
     if (kind === 'put') this.told(await windows.extend(lease, windowMs));
     if (kind !== 'delete') return;
     // Whatever comes of the request, the client stops.

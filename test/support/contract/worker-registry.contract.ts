@@ -31,6 +31,7 @@ export function workerRegistryContract(name: string, harness: WorkerRegistryHarn
     if (harness.exclusive) fixedRecords(world, harness);
     else {
       pooledRecords(world);
+      describe('with ranges of worker IDs', () => ranges(world));
       describe('with worker windows', () => workerWindowsContract(world));
     }
   });
@@ -258,6 +259,52 @@ export async function raceForAll(world: WorkerWorld, racers: number): Promise<vo
   expect([...idsOf(processes)].sort((a, b) => a - b)).toEqual(Array.from({ length: racers }, (_, n) => n));
   const late = await world.open(racers, { maxWorkerId: racers - 1 });
   await expect(late.acquire()).rejects.toMatchObject({ code: 'LEAF_WORKERS_USED_UP' });
+}
+
+/** Servers with ranges of worker IDs, which differ and overlap. */
+function ranges(world: WorkerWorld): void {
+  const [low, high] = [{ workers: { first: 4, last: 7 } }, { workers: { first: 6, last: 9 } }];
+  const usedUp = { code: 'LEAF_WORKERS_USED_UP' };
+
+  it('gives each server a worker ID of its range, and refuses the next while others are free', async () => {
+    const lows = await world.race(4, low);
+    expect([...idsOf(lows)].sort()).toEqual([4, 5, 6, 7]);
+    const highs = [await world.started(4, high), await world.started(5, high)];
+    expect([...idsOf(highs)].sort()).toEqual([8, 9]);
+    for (const full of [low, high]) await expect((await world.open(6, full)).acquire()).rejects.toMatchObject(usedUp);
+    await lows.find(({ claim }) => claim.workerId === 4)!.claim.release(world.clock.now());
+    await expect((await world.open(6, high)).acquire()).rejects.toMatchObject(usedUp);
+    await world.clock.advance(1);
+    expect((await world.started(6, low)).claim.workerId).toBe(4);
+    for (const each of [...highs, ...lows.filter(({ claim }) => claim.workerId !== 4)]) {
+      expect(await each.extend()).toBe(true);
+    }
+  });
+
+  it('gives a server that restarts with another range a worker ID of that one', async () => {
+    const before = await world.started(0, { workers: { first: 0, last: 3 } });
+    await before.claim.release(world.clock.now());
+    await world.clock.advance(1);
+    expect((await world.started(0, high)).claim.workerId).toBeGreaterThan(5);
+    expect(await before.recorded()).toBeDefined();
+  });
+
+  it('frees abandoned records of every range, keeps the others, and counts those of its own', async () => {
+    const late = await world.started(0, { workers: { first: 0, last: 3 } });
+    const live = await world.started(1, { workers: { first: 4, last: 4 } });
+    const turn = await world.started(2, { workers: { first: 5, last: 7 } });
+    await turn.registry.maintain();
+    await live.registry.maintain();
+    expect(turn.registry.usage).toEqual({ used: 1, most: 3, first: 5 });
+    expect(live.registry.usage).toEqual({ used: 1, most: 1, first: 4 });
+    await world.clock.advance(world.leaseTtlMs);
+    for (const each of [live, turn]) await each.extend();
+    await turn.registry.maintain();
+    const free = (await turn.store.list()).filter(({ record }) => record.free).map(({ workerId }) => workerId);
+    expect(free).toEqual([late.claim.workerId]);
+    expect(await late.extend()).toBe(true);
+    expect(await live.extend()).toBe(true);
+  });
 }
 
 function pooledRecords(world: WorkerWorld): void {

@@ -43,6 +43,33 @@ export function workerWindowsContract(world: WorkerWorld): void {
     expect(next.window).toMatchObject({ workerId: window.workerId, from: world.clock.now() });
   });
 
+  it('gives windows of the range of the server, and extends and releases those of other ranges', async () => {
+    const [low, high] = [{ workers: { first: 4, last: 8 } }, { workers: { first: 8, last: 12 } }];
+    const first = windowsOf(await world.started(0, low));
+    const second = windowsOf(await world.started(1, high));
+    await world.clock.advance(1);
+    const given: number[] = [];
+    for (let number = 0; number < 3; number++) {
+      const { window } = await first.issue(lease(number), 'billing', MINUTE);
+      given.push(window.workerId);
+      // Another server answers the same lease with the same window.
+      expect(await second.issue(lease(number), 'billing', MINUTE)).toEqual({ window, isNew: false });
+    }
+    for (const workerId of given) expect([4, 5, 6, 7, 8]).toContain(workerId);
+    // Three quarters of five.
+    await expect(first.issue(lease(3), 'billing', MINUTE)).rejects.toThrow('All 3 worker windows are used');
+    const own = (await second.issue(lease(3), 'billing', MINUTE)).window.workerId;
+    expect([8, 9, 10, 11, 12]).toContain(own);
+    const outside = given.findIndex((workerId) => workerId < 8);
+    await world.clock.advance(MINUTE / 2);
+    const extended = await second.extend(lease(outside), MINUTE, given[outside]);
+    expect(extended).toMatchObject({ workerId: given[outside], until: world.clock.now() + MINUTE });
+    await second.release(lease(outside), world.clock.now());
+    await world.clock.advance(1);
+    await expect(second.extend(lease(outside), MINUTE)).rejects.toMatchObject({ code: 'LEAF_LEASE_NOT_FOUND' });
+    expect((await first.issue(lease(4), 'billing', MINUTE)).window.workerId).toBe(given[outside]);
+  });
+
   it('two servers that acquire for one lease at the same time answer with one worker', async () => {
     const servers = [windowsOf(await world.started(0)), windowsOf(await world.started(1))] as const;
     await world.clock.advance(1);

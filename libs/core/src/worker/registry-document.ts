@@ -6,6 +6,8 @@ export interface WorkerUsage {
   readonly used: number;
   /** Total number of worker IDs. */
   readonly most: number;
+  /** The first worker ID that was counted; 0 if omitted. */
+  readonly first?: number;
 }
 
 /** The latest maintenance of a registry. It decides only which server does the next one. */
@@ -89,6 +91,7 @@ export function parseRegistryDocument(text: string): RegistryDocument | undefine
 function parseTurn(value: unknown): MaintenanceTurn | undefined {
   const { at, usage } = (value ?? {}) as Partial<Record<keyof MaintenanceTurn, unknown>>;
   if (!isTime(at)) return undefined;
-  const { used, most } = (usage ?? {}) as Partial<Record<keyof WorkerUsage, unknown>>;
-  return { at, usage: isCount(used) && isCount(most) ? { used, most } : undefined };
+  const { used, most, first } = (usage ?? {}) as Partial<Record<keyof WorkerUsage, unknown>>;
+  if (!isCount(used) || !isCount(most)) return { at, usage: undefined };
+  return { at, usage: { used, most, ...(isCount(first) && { first }) } };
 }

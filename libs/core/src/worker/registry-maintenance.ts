@@ -1,6 +1,6 @@
 import type { MaintenanceTurn, RegistryDocument, WorkerUsage } from './registry-document';
 import { isAnswerOf, isSameHistory, type RegistryHistory, UNKNOWN_REGISTRY } from './registry-memory';
-import type { WorkerRegistryOptions, WorkerRegistryParts } from './registry-options';
+import { type WorkerRegistryOptions, type WorkerRegistryParts, workersOf } from './registry-options';
 import { windowOf } from './window-holder';
 import type { StoredRegistry, StoredWorker } from './worker-store';
 
@@ -9,10 +9,11 @@ import type { StoredRegistry, StoredWorker } from './worker-store';
  *
  * Reading all records on every server would cost the registry a number of reads that grows with the square of the
  * servers. So one server has the turn: the document of the registry has the time at which it began its latest
- * maintenance. The others read only the document. When that time is too old, because the server has stopped or keeps
+ * maintenance. The others read only the document, and those that may take other worker IDs count these. When that time is too old, because the server has stopped or keeps
  * failing, another one takes the turn by compare-and-set, and watches the records from then on.
  *
- * Nothing but the number of reads depends on the turn. A record is freed because the server that frees it has watched
+ * Nothing but the number of reads depends on the turn. It is about all records, also of worker IDs that the server may
+ * not take: their servers may have ended. A record is freed because the server that frees it has watched
  * it, unchanged, for the lease TTL; several servers, or one that is suspended, may do so at the same time.
  */
 export class RegistryMaintenance {
@@ -32,7 +33,7 @@ export class RegistryMaintenance {
 
   constructor(
     private readonly parts: Pick<WorkerRegistryParts, 'store' | 'policy' | 'clock'>,
-    private readonly options: Pick<WorkerRegistryOptions, 'leaseTtlMs' | 'maxWorkerId'>,
+    private readonly options: Pick<WorkerRegistryOptions, 'leaseTtlMs' | 'maxWorkerId' | 'workers'>,
   ) {}
 
   /**
@@ -54,11 +55,14 @@ export class RegistryMaintenance {
     if (!isSameHistory(this.history, document)) this.unchanged.clear();
     this.history = document;
     const { maintained } = document;
-    this.usage = maintained?.usage ?? this.usage;
+    const counted = this.isOwnCount(maintained?.usage) ? maintained?.usage : undefined;
+    this.usage = counted ?? this.usage;
     const isOurs = maintained !== undefined && maintained.at === this.beganAt;
     // Two periods: a run starts up to one call after it is due.
     if (!isOurs && !isOverdue(maintained, clock.now(), 2 * (periodMs + everyMs))) {
-      if (maintained?.usage !== undefined) this.lookedAt = now;
+      if (maintained?.usage === undefined) return;
+      if (counted === undefined) this.usage = this.count(await store.list());
+      this.lookedAt = now;
       return;
     }
     const isRepeated = isOurs && !this.isDone;
@@ -87,9 +91,20 @@ export class RegistryMaintenance {
       const abandoned = records.filter((one) => this.isAbandoned(one, { before, after, leaseTtlMs }));
       await Promise.all(abandoned.map((one) => store.replace(one, { ...one.record, free: true })));
     }
-    this.usage = policy.usage(records, this.options.maxWorkerId, clock.now());
+    this.usage = this.count(records);
     await this.publish(stored, turnAt);
     return true;
+  }
+
+  private count(records: readonly StoredWorker[]): WorkerUsage | undefined {
+    const { policy, clock } = this.parts;
+    return policy.usage(records, workersOf(this.options), clock.now());
+  }
+
+  /** Whether another server has counted the worker IDs that this one may take. */
+  private isOwnCount(usage: WorkerUsage | undefined): boolean {
+    const own = this.count([]);
+    return usage !== undefined && usage.most === own?.most && usage.first === own.first;
   }
 
   /**

@@ -12,6 +12,7 @@ import {
   whole,
 } from '../util/options';
 import type { RandomSource } from '../util/random';
+import type { WorkerRange } from './worker-range';
 import type { WorkerFile } from './worker-file';
 import type { WorkerPolicy } from './worker-policy';
 import type { WorkerStore } from './worker-store';
@@ -29,6 +30,8 @@ export interface WorkerRegistryOptions {
   readonly layout: string;
   /** Highest worker ID of the layout. */
   readonly maxWorkerId: number;
+  /** The worker IDs that this server may take and hand out; all of the layout by default. Servers may differ. */
+  readonly workers?: WorkerRange;
   /** The store never loses a confirmed write: newcomers do not wait in a new registry. */
   readonly remembers: boolean;
   /** Must be the same for all servers of a registry; {@link LEASE_LIMITS} by default. */
@@ -98,7 +101,17 @@ export function leaseFaults(
   );
 }
 
+/** The worker IDs that a server with these options may take and hand out. */
+export function workersOf({
+  workers,
+  maxWorkerId,
+}: Pick<WorkerRegistryOptions, 'workers' | 'maxWorkerId'>): WorkerRange {
+  return workers ?? { first: 0, last: maxWorkerId };
+}
+
 const LIMITS: Rules<LeaseLimits> = { reportMs: required(milliseconds(1)), clockOffsetMs: required(milliseconds(0)) };
+
+const RANGE: Rules<WorkerRange> = { first: required(whole(0)), last: required(whole(0)) };
 
 const RULES: Rules<WorkerRegistryOptions> = {
   name: text,
@@ -107,11 +120,24 @@ const RULES: Rules<WorkerRegistryOptions> = {
   maxClockOffsetMs: required(LEASE_RULES.maxClockOffsetMs),
   layout: required(text),
   maxWorkerId: required(whole(0)),
+  workers: object(RANGE),
   remembers: required(flag),
   limits: object(LIMITS),
 };
 
 /** The rule of {@link WorkerRegistryOptions}. */
-export const workerRegistryRule = both(object(RULES), (value, path) =>
-  leaseFaults(value as WorkerRegistryOptions, path),
-);
+export const workerRegistryRule = both(object(RULES), (value, path) => {
+  const options = value as WorkerRegistryOptions;
+  return [...leaseFaults(options, path), ...rangeFaults(options, pathOf(path, 'workers'))];
+});
+
+/** @param path of the range */
+export function rangeFaults(
+  options: Pick<WorkerRegistryOptions, 'workers' | 'maxWorkerId'>,
+  path: string,
+): readonly Fault[] {
+  const { first, last } = workersOf(options);
+  const { maxWorkerId } = options;
+  if (first <= last && last <= maxWorkerId) return [];
+  return [{ path, fault: `must be in the worker IDs of the layout, 0 to ${maxWorkerId}, not ${first}-${last}` }];
+}

@@ -5,7 +5,7 @@ import { formatInstance } from './instance';
 import type { LeaseHolder, Wait } from './lease-holder';
 import type { RegistryDocument } from './registry-document';
 import { isAnswerOf, isSameHistory, type OpenRegistry } from './registry-memory';
-import type { WorkerRegistryOptions, WorkerRegistryParts } from './registry-options';
+import { type WorkerRegistryOptions, type WorkerRegistryParts, workersOf } from './registry-options';
 import { WorkerClaim } from './worker-claim';
 import { attemptsOf, type FileRecord, withAttempt } from './worker-file';
 import type { Choice, Room } from './worker-policy';
@@ -100,9 +100,8 @@ export class WorkerAcquisition {
     const { store, policy, random } = parts;
     const { instance, leaseId } = holder;
     const ofFile = this.fileRecord?.registry === claims.description ? this.fileRecord.workerId : undefined;
-    const { maxWorkerId } = options;
     return policy.choices({
-      ...{ store, instance, leaseId, maxWorkerId, clockCompared, random, room },
+      ...{ store, instance, leaseId, workers: workersOf(options), clockCompared, random, room },
       previous: holder.previous ?? ofFile,
       now: this.now(),
     });
@@ -265,10 +264,11 @@ export class WorkerAcquisition {
 
   private assertFits({ workerId }: StoredWorker): void {
     const { options, claims, holder } = this.context;
-    if (workerId <= options.maxWorkerId) return;
+    const { first, last } = workersOf(options);
+    if (workerId >= first && workerId <= last) return;
     throw new LeafError(
       'LEAF_WORKERS_USED_UP',
-      `${claims.description} assigned worker ID ${workerId} to ${formatInstance(holder.instance)}, but the layout allows only 0 to ${options.maxWorkerId}. This registry uses a new worker ID for each new address and port: keep the address and port of a server across restarts (the option snowflake.instance), or move all servers to the registry database or zk_recycle, which reuse worker IDs: docs/operations/worker-registry.md#changing-the-registry.`,
+      `${claims.description} assigned worker ID ${workerId} to ${formatInstance(holder.instance)}, but this server can have only ${first} to ${last}. This registry uses a new worker ID for each new address and port: keep the address and port of a server across restarts (the option snowflake.instance), or move all servers to the registry database or zk_recycle, which reuse worker IDs: docs/operations/worker-registry.md#changing-the-registry.`,
     );
   }
 

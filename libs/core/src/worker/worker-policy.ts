@@ -1,6 +1,7 @@
 import type { RandomSource } from '../util/random';
 import type { Instance } from './instance';
 import type { WorkerUsage } from './registry-document';
+import type { WorkerRange } from './worker-range';
 import type { StoredWorker, WorkerStore } from './worker-store';
 
 /** The next candidate: a record to replace, or a worker ID to create (`undefined`: the next number of the store). */
@@ -19,8 +20,8 @@ export interface ChoiceContext {
   readonly leaseId: string;
   /** The worker ID that this server had before, if any. */
   readonly previous: number | undefined;
-  /** Highest worker ID of the layout. */
-  readonly maxWorkerId: number;
+  /** The worker IDs that this server may take. */
+  readonly workers: WorkerRange;
   /** Unix milliseconds. */
   readonly now: number;
   /** Whether this server's clock was compared with others and is correct. */
@@ -57,6 +58,6 @@ export abstract class WorkerPolicy {
    */
   abstract choices(context: ChoiceContext): AsyncIterable<Choice>;
 
-  /** The usage of worker IDs; undefined if they cannot run out. */
-  abstract usage(records: readonly StoredWorker[], maxWorkerId: number, now: number): WorkerUsage | undefined;
+  /** The usage of the worker IDs in `workers`; undefined if they cannot run out. */
+  abstract usage(records: readonly StoredWorker[], workers: WorkerRange, now: number): WorkerUsage | undefined;
 }

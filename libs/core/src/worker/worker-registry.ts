@@ -13,9 +13,11 @@ import {
   type WorkerRegistryOptions,
   type WorkerRegistryParts,
   workerRegistryRule,
+  workersOf,
 } from './registry-options';
 import { WorkerAcquisition } from './worker-acquisition';
 import { WorkerClaim } from './worker-claim';
+import type { WorkerRange } from './worker-range';
 import type { Room } from './worker-policy';
 import type { Peer, StoredWorker } from './worker-store';
 
@@ -107,6 +109,11 @@ export class WorkerRegistry {
   /** Whether any caller may take any free worker ID, so that it can be handed out in windows. */
   get isPool(): boolean {
     return !this.parts.policy.exclusive;
+  }
+
+  /** The worker IDs that this server may take and hand out. */
+  get workers(): WorkerRange {
+    return workersOf(this.options);
   }
 
   /** All records. @throws LeafError `LEAF_REGISTRY_UNREACHABLE` */

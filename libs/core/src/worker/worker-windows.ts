@@ -14,6 +14,7 @@ import {
 } from './worker-errors';
 import { WindowHolder, type WindowRecord, windowOf } from './window-holder';
 import type { WorkerClaim } from './worker-claim';
+import { isWorkerIn, workersIn } from './worker-range';
 import type { WorkerRegistry } from './worker-registry';
 import type { StoredWorker } from './worker-store';
 
@@ -74,7 +75,8 @@ interface FoundWindow extends WorkerWindow {
  * Hands worker IDs of a pool to processes outside of the servers, each with a window of time: the windows of one worker
  * ID never overlap. The rules are those of a server's own lease ({@link WorkerClaim}); `from` is its floor, `until` the
  * ceiling in the registry. A window belongs to the registry: any server extends and releases it, because the record has
- * the lease ID of the caller and `from`. A lost answer is asked for again with the same lease.
+ * the lease ID of the caller and `from`. A lost answer is asked for again with the same lease. Only a new window must
+ * have a worker ID of the range of this server.
  */
 export class WorkerWindows {
   /** The windows that this server has written, by lease: if the registry loses its history, they are registered again. */
@@ -83,14 +85,17 @@ export class WorkerWindows {
 
   private readonly most: number;
 
-  /** @param most largest number of windows at the same time; never more than three quarters of the worker IDs */
+  /**
+   * @param most largest number of windows at the same time; never more than three quarters of the worker IDs that this
+   *   server may take
+   */
   constructor(
     private readonly registry: WorkerRegistry,
     private readonly server: Instance,
     private readonly clock: Clock,
     most: number,
   ) {
-    this.most = Math.min(most, Math.floor((registry.options.maxWorkerId + 1) * LARGEST_SHARE));
+    this.most = Math.min(most, Math.floor(workersIn(registry.workers) * LARGEST_SHARE));
   }
 
   /** Whether the registry is a pool: only its worker IDs can be handed out. */
@@ -270,10 +275,14 @@ export class WorkerWindows {
     return left;
   }
 
-  /** How many worker IDs nobody else can acquire now because of windows, also of those that were released early. */
+  /**
+   * How many worker IDs of this server's range nobody else can acquire now because of windows, also of those that were
+   * released early.
+   */
   private reserved(records: readonly StoredWorker[]): number {
     const now = this.clock.now();
-    return records.filter(({ record }) => {
+    const own = records.filter(({ workerId }) => isWorkerIn(this.registry.workers, workerId));
+    return own.filter(({ record }) => {
       const isReserved = record.free ? record.ceiling > now : record.ceiling + MARGIN_MS >= now;
       return isReserved && windowOf(record) !== undefined;
     }).length;

@@ -5,6 +5,7 @@ import { FixedPolicy } from './fixed-policy';
 
 const instance = { ip: '10.0.0.7', port: 8080 };
 const policy = new FixedPolicy();
+const ALL = { first: 0, last: 1023 };
 
 function stored(workerId: number): StoredWorker {
   return { workerId, version: '1', record: { instance, leaseId: 'a', write: 1, ceiling: 0, free: true } };
@@ -14,7 +15,7 @@ async function choices(records: readonly StoredWorker[], previous?: number): Pro
   const workers = new InMemoryWorkers();
   for (const record of records) workers.records.set(record.workerId, record);
   const found: Choice[] = [];
-  const asker = { instance, leaseId: 'b', previous, maxWorkerId: 1023, now: 0, clockCompared: true };
+  const asker = { instance, leaseId: 'b', previous, workers: ALL, now: 0, clockCompared: true };
   const context = { store: new InMemoryWorkerStore(workers), ...asker, random: systemRandom };
   for await (const choice of policy.choices(context)) found.push(choice);
   return found;
@@ -31,8 +32,8 @@ describe('FixedPolicy', () => {
   });
 
   it('counts all worker IDs up to the highest as used', () => {
-    expect(policy.usage([], 1023)).toEqual({ used: 0, most: 1024 });
-    expect(policy.usage([stored(7), stored(3)], 1023)).toEqual({ used: 8, most: 1024 });
-    expect(policy.usage([stored(1025)], 1023)).toEqual({ used: 1024, most: 1024 });
+    expect(policy.usage([], ALL)).toEqual({ used: 0, most: 1024 });
+    expect(policy.usage([stored(7), stored(3)], ALL)).toEqual({ used: 8, most: 1024 });
+    expect(policy.usage([stored(1025)], ALL)).toEqual({ used: 1024, most: 1024 });
   });
 });

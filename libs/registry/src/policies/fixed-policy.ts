@@ -1,5 +1,11 @@
 import type { StoredWorker, WorkerUsage } from '@leaf-ids/core';
-import { type Choice, type ChoiceContext, type GraceOptions, WorkerPolicy } from '@leaf-ids/core/internal';
+import {
+  type Choice,
+  type ChoiceContext,
+  type GraceOptions,
+  WorkerPolicy,
+  type WorkerRange,
+} from '@leaf-ids/core/internal';
 
 /** Two reports may fail. */
 const REPORTS = 3;
@@ -31,8 +37,8 @@ export class FixedPolicy extends WorkerPolicy {
   }
 
   /** Worker IDs are assigned in ascending order and never reused: all up to the highest are used. */
-  usage(records: readonly StoredWorker[], maxWorkerId: number): WorkerUsage | undefined {
+  usage(records: readonly StoredWorker[], { last }: WorkerRange): WorkerUsage | undefined {
     const highest = Math.max(-1, ...records.map(({ workerId }) => workerId));
-    return { used: Math.min(highest, maxWorkerId) + 1, most: maxWorkerId + 1 };
+    return { used: Math.min(highest, last) + 1, most: last + 1 };
   }
 }

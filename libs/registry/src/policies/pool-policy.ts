@@ -1,5 +1,15 @@
 import { LeafError, type RandomSource, type StoredWorker, type WorkerUsage } from '@leaf-ids/core';
-import { type Choice, type ChoiceContext, formatTime, type GraceOptions, WorkerPolicy } from '@leaf-ids/core/internal';
+import {
+  type Choice,
+  type ChoiceContext,
+  formatTime,
+  formatWorkerRange,
+  type GraceOptions,
+  isWorkerIn,
+  WorkerPolicy,
+  type WorkerRange,
+  workersIn,
+} from '@leaf-ids/core/internal';
 import { registrationMs } from './fixed-policy';
 
 const LARGEST_POOL = 1024;
@@ -10,7 +20,8 @@ const MARGIN_MS = 60_000;
 
 /**
  * A server takes any free worker ID. A worker ID becomes free again when its ceiling has passed. Candidates are in
- * random order, so that servers that start at the same time rarely compete for the same one.
+ * random order, so that servers that start at the same time rarely compete for the same one. A server with a range of
+ * worker IDs sees the records of that range only.
  */
 export class PoolPolicy extends WorkerPolicy {
   readonly exclusive = false;
@@ -25,16 +36,17 @@ export class PoolPolicy extends WorkerPolicy {
   }
 
   async *choices(context: ChoiceContext): AsyncIterable<Choice> {
-    const { store, leaseId, maxWorkerId, now, clockCompared, random, room } = context;
-    const size = poolSize(maxWorkerId);
-    // An earlier layout with more worker bits may have left records above the pool size.
+    const { store, leaseId, now, clockCompared, random, room } = context;
+    const pool = poolOf(context.workers);
+    const size = workersIn(pool);
+    // Other servers may have other ranges, and an earlier layout with more worker bits may have left records.
     const listed = await store.list();
-    const records = listed.filter(({ workerId }) => workerId < size);
+    const records = listed.filter(({ workerId }) => isWorkerIn(pool, workerId));
     yield* records.filter(({ record }) => record.leaseId === leaseId && !record.free).map((take) => ({ take }));
     const most = room?.(listed) ?? size;
     const free = leastRecent(records.filter((stored) => isFree(stored, now))).slice(0, most);
     const taken = new Set(records.map(({ workerId }) => workerId));
-    const unused = Array.from({ length: size }, (_, workerId) => workerId)
+    const unused = Array.from({ length: size }, (_, index) => pool.first + index)
       .filter((workerId) => !taken.has(workerId))
       .slice(0, most - free.length);
     if (free.length + unused.length > 0) {
@@ -47,18 +59,20 @@ export class PoolPolicy extends WorkerPolicy {
       return;
     }
     const expired = records.filter((stored) => isExpired(stored, now));
-    if (expired.length === 0 || !clockCompared) throw usedUp(store.description, records, size, expired.length);
+    if (expired.length === 0 || !clockCompared) throw usedUp(store.description, records, pool, expired.length);
     yield* mixed(leastRecent(expired).slice(0, most), random).map((take) => ({ take }));
   }
 
-  usage(records: readonly StoredWorker[], maxWorkerId: number, now: number): WorkerUsage {
-    const used = records.filter((stored) => !isFree(stored, now) && !isExpired(stored, now)).length;
-    return { used, most: poolSize(maxWorkerId) };
+  usage(records: readonly StoredWorker[], workers: WorkerRange, now: number): WorkerUsage {
+    const pool = poolOf(workers);
+    const isUsed = (stored: StoredWorker): boolean => !isFree(stored, now) && !isExpired(stored, now);
+    const used = records.filter((stored) => isWorkerIn(pool, stored.workerId) && isUsed(stored)).length;
+    return { used, most: workersIn(pool), ...(pool.first > 0 && { first: pool.first }) };
   }
 }
 
-function poolSize(maxWorkerId: number): number {
-  return Math.min(LARGEST_POOL, maxWorkerId + 1);
+function poolOf({ first, last }: WorkerRange): WorkerRange {
+  return { first, last: Math.min(last, first + LARGEST_POOL - 1) };
 }
 
 function isFree({ record: { free, ceiling } }: StoredWorker, now: number): boolean {
@@ -86,7 +100,7 @@ function shuffled<T>(values: readonly T[], random: RandomSource): T[] {
   return values.map(() => left.splice(random(left.length), 1)).flat();
 }
 
-function usedUp(description: string, records: readonly StoredWorker[], size: number, expired: number): LeafError {
+function usedUp(description: string, records: readonly StoredWorker[], pool: WorkerRange, expired: number): LeafError {
   const ceilingsOf = (free: boolean): number[] =>
     records.filter(({ record }) => record.free === free).map(({ record }) => record.ceiling);
   const [held, free] = [ceilingsOf(false), ceilingsOf(true)];
@@ -98,7 +112,7 @@ function usedUp(description: string, records: readonly StoredWorker[], size: num
     facts.push(`${expired} expired by the clock of this server, which could not be compared with other clocks`);
   return new LeafError(
     'LEAF_WORKERS_USED_UP',
-    `All ${size} worker IDs of ${description} are used: ${facts.join('; ')}. Stop servers that are not needed, or wait: worker IDs of killed servers become free at these times. A shorter time in the option snowflake.leaseTtlMs frees them sooner.`,
+    `All worker IDs of ${description} that this server may take, ${formatWorkerRange(pool)}, are used: ${facts.join('; ')}. Stop servers that are not needed, or wait: worker IDs of killed servers become free at these times. A shorter time in the option snowflake.leaseTtlMs frees them sooner.`,
   );
 }
 

@@ -130,7 +130,7 @@ describe('a strategy', () => {
     expect(faults(options, 1024)).toEqual([]);
     expect(faults(registryFromSettings('database', settings()), 0)).toEqual([]);
     const context = { clock: new FakeClock(), random: () => 0, onCloseProblem: () => undefined };
-    expect(strategyOf(options).create(context).policy.usage([], 1023, 0)).toBeUndefined();
+    expect(strategyOf(options).create(context).policy.usage([], { first: 0, last: 1023 }, 0)).toBeUndefined();
   });
 
   it('is for a pool or for one record per address', () => {
