@@ -166,13 +166,21 @@ describe('the monitor', () => {
     expect(worker).toMatchObject({
       registry: expect.stringMatching(/^database /),
       workerId: expect.any(Number),
+      minWorkerId: 0,
       maxWorkerId: 1023,
       instance: '10.1.2.3:0',
       horizonMs: 3_600_000,
       lost: null,
       trouble: null,
       clock: { offsetMs: null, backwardsSteps: 0 },
-      layout: { epoch: 1_288_834_974_657, timeBits: 41, workerBits: 10, sequenceBits: 12, endsAt: 3_487_858_230_208 },
+      layout: {
+        epoch: 1_288_834_974_657,
+        timeBits: 41,
+        workerBits: 10,
+        datacenterBits: 0,
+        sequenceBits: 12,
+        endsAt: 3_487_858_230_208,
+      },
       peers: [{ instance: '10.1.2.3:0', workerId: expect.any(Number) }],
     });
     expect(worker!.ceiling).toBeGreaterThan(worker!.floor);

@@ -52,6 +52,7 @@ export class DatabaseSource implements Source {
     private readonly url: string,
     private readonly warn: (text: string) => void,
     private readonly numberOptions: NumberOptions,
+    private readonly workersOf: (given: string | undefined) => string | undefined,
   ) {
     this.target = parseDatabaseUrl(url);
     const report = (message: unknown): void => this.warn(String(message));
@@ -73,7 +74,8 @@ export class DatabaseSource implements Source {
     });
   }
 
-  async snowflakes(count: number): Promise<bigint[]> {
+  async snowflakes(count: number, given?: string): Promise<bigint[]> {
+    const workers = this.workersOf(given);
     if ('file' in this.target) {
       throw unsafe('The worker IDs of an SQLite database are not in the file itself, so this command cannot take one.');
     }
@@ -89,7 +91,8 @@ export class DatabaseSource implements Source {
         `No server uses the pool of worker IDs in ${description} now. The servers may have moved to another registry, so a snowflake ID of this command might not be unique.`,
       );
     }
-    const snowflake = { registry: 'database', layout, leaseTtlMs: LEASE_TTL_MS } as const;
+    const limit = workers === undefined ? {} : { workers };
+    const snowflake = { registry: 'database', layout, leaseTtlMs: LEASE_TTL_MS, ...limit } as const;
     return this.withLeaf({ segment: false, snowflake }, (ids) => ids.snowflakes(count));
   }
 

@@ -3,7 +3,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { leaf } from '../../../test/support/leaf-command';
-import { numberOptionsOf, tokenOf } from './options';
+import { numberOptionsOf, tokenOf, workersOf } from './options';
 
 const COMMANDS = ['next', 'snowflake', 'range', 'decode', 'tags', 'numbers', 'check'];
 
@@ -121,6 +121,13 @@ describe('the token', () => {
 });
 
 describe('the key of the journals', () => {
+  it('takes worker IDs of the range of the servers', () => {
+    expect(workersOf(undefined, {})).toBeUndefined();
+    expect(workersOf(undefined, { LEAF_SNOWFLAKE_WORKERS: '0-31' })).toBe('0-31');
+    expect(workersOf('96-127', { LEAF_SNOWFLAKE_WORKERS: '0-31', LEAF_SNOWFLAKE_DATACENTER: '0' })).toBe('96-127');
+    expect(() => workersOf(undefined, { LEAF_SNOWFLAKE_DATACENTER: '3' })).toThrow('name its worker IDs');
+  });
+
   it('comes from a variable or its file, and is long enough', () => {
     expect(numberOptionsOf({})).toEqual({ sync: false });
     const key = 'a-key-of-16-characters';

@@ -31,6 +31,7 @@ import {
   targetOf,
   tokenOf,
   whole,
+  workersOf,
 } from './options';
 import { addNumberCommands } from './number-commands';
 import { createProgram, errorJson, FAILED, runProgram, type Terminal, wantsJson } from './program';
@@ -145,7 +146,10 @@ function addIdCommands(program: Command, perform: Perform): void {
     .command('snowflake')
     .description('take snowflake IDs')
     .addOption(countOption(MAX_BATCH_SIZE).default(1))
-    .action(({ count }: { count: number }) => perform(async (source) => idList(await source.snowflakes(count))));
+    .option('--workers <first-last>', 'with a database: worker IDs that may be taken (LEAF_SNOWFLAKE_WORKERS)')
+    .action(({ count, workers }: { count: number; workers?: string }) =>
+      perform(async (source) => idList(await source.snowflakes(count, workers))),
+    );
   program
     .command('range')
     .description('take the next IDs of a tag as ranges, first and last ID')
@@ -165,7 +169,7 @@ async function openServer(options: ServerOptions): Promise<Source> {
 async function openDatabase(url: string, warn: (text: string) => void, env: NodeJS.ProcessEnv): Promise<Source> {
   try {
     const { DatabaseSource } = await import('./database-source.js');
-    return new DatabaseSource(url, warn, numberOptionsOf(env));
+    return new DatabaseSource(url, warn, numberOptionsOf(env), (given) => workersOf(given, env));
   } catch (error) {
     if (!/^(ERR_)?MODULE_NOT_FOUND$/.test(codeOf(error) ?? '')) throw error;
     throw new LeafError(
@@ -258,8 +262,9 @@ function rangeList(tag: string, found: readonly IdRange[]): Result {
   return { text: ranges.map(({ from, to }) => `${from} ${to}`).join('\n'), json: { tag, ranges } };
 }
 
-function decoded(id: bigint, { timestamp, workerId, sequence }: SnowflakeParts): Result {
-  const json = { id: String(id), timestamp, time: new Date(timestamp).toISOString(), workerId, sequence };
+function decoded(id: bigint, { timestamp, workerId, datacenterId, machineId, sequence }: SnowflakeParts): Result {
+  const place = datacenterId === undefined ? { workerId } : { workerId, datacenterId, machineId };
+  const json = { id: String(id), timestamp, time: new Date(timestamp).toISOString(), ...place, sequence };
   return { text: lines(json), json };
 }
 

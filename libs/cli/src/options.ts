@@ -73,6 +73,22 @@ export function numberOptionsOf(env: NodeJS.ProcessEnv): { readonly key?: string
   throw new LeafError('LEAF_CONFIG_INVALID', 'LEAF_NUMBERS_KEY must have at least 16 characters.');
 }
 
+/**
+ * The worker IDs that a command may take from the pool of a database: those of its servers, by their variables.
+ *
+ * @throws LeafError `LEAF_CONFIG_INVALID`
+ */
+export function workersOf(given: string | undefined, env: NodeJS.ProcessEnv): string | undefined {
+  const { LEAF_SNOWFLAKE_WORKERS = '', LEAF_SNOWFLAKE_DATACENTER = '' } = env;
+  const workers = given ?? LEAF_SNOWFLAKE_WORKERS;
+  if (workers !== '') return workers;
+  if (LEAF_SNOWFLAKE_DATACENTER === '') return undefined;
+  throw new LeafError(
+    'LEAF_CONFIG_INVALID',
+    'LEAF_SNOWFLAKE_DATACENTER is set, and the bits of a data center are not known here: name its worker IDs with --workers or LEAF_SNOWFLAKE_WORKERS.',
+  );
+}
+
 /** The content of a file; undefined without one. */
 function contentOf(file: string, name: string, source: string): string | undefined {
   if (file === '') return undefined;

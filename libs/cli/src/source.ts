@@ -27,7 +27,8 @@ export interface Source {
   nextRanges(tag: string, count: number): Promise<IdRange[]>;
   /** Numbers of a tag that restarts with each period, by a pattern of `PeriodFormat`. */
   nextTexts(tag: string, count: number, pattern: string): Promise<string[]>;
-  snowflakes(count: number): Promise<bigint[]>;
+  /** @param workers with a database: the first and the last worker ID that may be taken */
+  snowflakes(count: number, workers?: string): Promise<bigint[]>;
   decode(id: bigint): Promise<SnowflakeParts>;
   listTags(after: string | undefined, limit: number): Promise<TagList>;
   findTag(tag: string): Promise<TagJson>;

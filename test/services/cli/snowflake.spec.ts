@@ -20,6 +20,8 @@ describe('leaf snowflake with a database server', () => {
       const decoded = ids.map((id) => server.ids.decode(BigInt(id)));
       expect(decoded.map(({ workerId }) => workerId)).not.toContain(own.workerId);
       expect(await leafJson(['decode', ids[0]!], env)).toMatchObject(decoded[0]!);
+      const limited = await leafJson<{ ids: string[] }>(['snowflake', '--workers', '96-96', '-n', '10'], env);
+      expect(new Set(limited.ids.map((id) => server.ids.decode(BigInt(id)).workerId))).toEqual(new Set([96]));
       const name = new URL(database).pathname.slice(1);
       const held = await mariadb.query(`SELECT id FROM ${name}.leaf_worker_pool WHERE lease_id NOT LIKE '%.free'`);
       expect(held.map(({ id }) => Number(id))).toEqual([own.workerId]);

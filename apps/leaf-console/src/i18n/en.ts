@@ -204,7 +204,7 @@ export const en = {
   // Snowflake
   worker: 'worker',
   workerId: 'worker ID',
-  workerOf: (max: string) => `of 0 … ${max}`,
+  workerOf: (min: string, max: string) => `of ${min} … ${max}`,
   registry: 'registry',
   lease: 'Lease',
   leaseHint:
@@ -244,6 +244,8 @@ export const en = {
   defaultLayout: 'Snowflake mode is off on this server; the page uses the default layout.',
   sign: 'sign',
   timestamp: 'timestamp',
+  datacenter: 'data center',
+  machine: 'machine',
   sequence: 'sequence',
   bitCount: (count: number) => (count === 1 ? '1 bit' : `${count} bits`),
   timeUtc: 'UTC',

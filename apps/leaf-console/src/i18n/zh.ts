@@ -195,7 +195,7 @@ export const zh: Messages = {
 
   worker: 'worker',
   workerId: 'workerId',
-  workerOf: (max) => `范围 0 … ${max}`,
+  workerOf: (min, max) => `范围 ${min} … ${max}`,
   registry: '注册中心',
   lease: '租约',
   leaseHint: '任何 ID 的时间都晚于下限，且不晚于上限。上限先记录，后使用。',
@@ -232,6 +232,8 @@ export const zh: Messages = {
   defaultLayout: '此服务器不发放雪花 ID，按默认位布局解码。',
   sign: '符号',
   timestamp: '时间戳',
+  datacenter: '数据中心',
+  machine: '机器',
   sequence: '序列号',
   bitCount: (count) => `${count} 位`,
   timeUtc: 'UTC',

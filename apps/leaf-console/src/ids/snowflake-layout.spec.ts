@@ -1,4 +1,4 @@
-import { bitFields, decode, idsBetween, type Layout, parseId, DEFAULT_LAYOUT } from './snowflake-layout';
+import { bitFields, decode, idsBetween, type Layout, parseId, placeOf, DEFAULT_LAYOUT } from './snowflake-layout';
 
 const ID = 1169786042799259000n;
 const SMALL: Layout = { epoch: 1_700_000_000_000, timeBits: 40, workerBits: 3, sequenceBits: 5 };
@@ -43,6 +43,21 @@ describe('decode', () => {
     ]);
     expect(BigInt(`0b${fields.map(({ bits }) => bits).join('')}`)).toBe(ID);
     expect(bitFields(255n, SMALL).map(({ bits }) => bits.length)).toEqual([16, 40, 3, 5]);
+  });
+});
+
+describe('a layout with data center bits', () => {
+  const layout = { ...DEFAULT_LAYOUT, datacenterBits: 5 };
+
+  it('divides the worker ID, and only that', () => {
+    expect(decode(ID, layout)).toEqual(decode(ID, DEFAULT_LAYOUT));
+    expect(placeOf(39, layout)).toEqual({ datacenter: 1, machine: 7 });
+    expect(placeOf(39, DEFAULT_LAYOUT)).toBeUndefined();
+    expect(bitFields(ID, layout).slice(2)).toEqual([
+      { name: 'datacenter', bits: '00001' },
+      { name: 'machine', bits: '00111' },
+      { name: 'sequence', bits: '110101111000' },
+    ]);
   });
 });
 

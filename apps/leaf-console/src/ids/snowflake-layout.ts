@@ -5,6 +5,8 @@ export interface Layout {
   readonly timeBits: number;
   readonly workerBits: number;
   readonly sequenceBits: number;
+  /** How many of the worker bits, the upper ones, are the number of a data center; 0 if omitted. */
+  readonly datacenterBits?: number;
 }
 
 /** The layout without settings. */
@@ -41,6 +43,16 @@ export function decode(id: bigint, { epoch, timeBits, workerBits, sequenceBits }
   };
 }
 
+/** The data center and the machine of a worker ID; undefined if the layout does not divide it. */
+export function placeOf(
+  workerId: number,
+  { workerBits, datacenterBits = 0 }: Layout,
+): { readonly datacenter: number; readonly machine: number } | undefined {
+  const machines = 2 ** (workerBits - datacenterBits);
+  if (datacenterBits === 0) return undefined;
+  return { datacenter: Math.floor(workerId / machines), machine: workerId % machines };
+}
+
 /** The lowest and highest ID with a time from `from` to `to`, inclusive; undefined outside the range of the layout. */
 export function idsBetween(
   from: number,
@@ -56,20 +68,28 @@ export function idsBetween(
 }
 
 export interface BitField {
-  readonly name: 'sign' | 'time' | 'worker' | 'sequence';
+  readonly name: 'sign' | 'time' | 'worker' | 'datacenter' | 'machine' | 'sequence';
   readonly bits: string;
 }
 
-/** The 64 bits of an ID in four fields. Bits that the layout does not use belong to the sign field. */
-export function bitFields(id: bigint, { timeBits, workerBits, sequenceBits }: Layout): BitField[] {
+/**
+ * The 64 bits of an ID in four fields, or five with a data center. Bits that the layout does not use belong to the sign
+ * field.
+ */
+export function bitFields(id: bigint, { timeBits, workerBits, sequenceBits, datacenterBits = 0 }: Layout): BitField[] {
   const bits = id.toString(2).padStart(64, '0');
   const time = 64 - timeBits - workerBits - sequenceBits;
   const worker = time + timeBits;
   const sequence = worker + workerBits;
+  const machine = worker + datacenterBits;
+  const divided: BitField[] = [
+    { name: 'datacenter', bits: bits.slice(worker, machine) },
+    { name: 'machine', bits: bits.slice(machine, sequence) },
+  ];
   return [
     { name: 'sign', bits: bits.slice(0, time) },
     { name: 'time', bits: bits.slice(time, worker) },
-    { name: 'worker', bits: bits.slice(worker, sequence) },
+    ...(datacenterBits > 0 ? divided : [{ name: 'worker' as const, bits: bits.slice(worker, sequence) }]),
     { name: 'sequence', bits: bits.slice(sequence) },
   ];
 }

@@ -1,7 +1,9 @@
 import { isIP } from 'node:net';
 import { isLoopback } from '@leaf-ids/core/internal';
+import { workerRangeOf } from '@leaf-ids/id/internal';
 import { parseDatabaseUrl } from '@leaf-ids/persistence';
 import { policyOf } from '@leaf-ids/registry';
+import { limitOf } from './id-options';
 import { isWildcard } from './resolved';
 import { ANY } from './tokens';
 import type { Resolved } from './variables';
@@ -46,11 +48,14 @@ function localWorkerFaults(values: Resolved): string[] {
   if (!values.LEAF_SNOWFLAKE_ENABLED || values.LEAF_SNOWFLAKE_REGISTRY !== 'local') return [];
   const entries = Object.entries(workers).sort(([, a], [, b]) => a - b);
   const highest = (entries.at(-1)?.[1] ?? 0) + processes - 1;
-  const maxWorkerId = 2 ** values.LEAF_SNOWFLAKE_BITS[1] - 1;
+  const { first, last } = workerRangeOf(limitOf(values)) ?? {
+    first: 0,
+    last: 2 ** values.LEAF_SNOWFLAKE_BITS.workerBits - 1,
+  };
   const faults: string[] = [];
-  if (processes > 1 && highest > maxWorkerId) {
+  if (processes > 1 && highest > last) {
     faults.push(
-      `LEAF_LOCAL_WORKERS gives worker IDs up to ${highest} with ${processes} processes, but the bits of LEAF_SNOWFLAKE_BITS hold 0 to ${maxWorkerId}`,
+      `LEAF_LOCAL_WORKERS gives worker IDs up to ${highest} with ${processes} processes, but this server can have only ${first} to ${last}`,
     );
   }
   const index = entries.findIndex(([, id], at) => id < (entries[at - 1]?.[1] ?? -Infinity) + processes);

@@ -1,7 +1,7 @@
 import { join, resolve } from 'node:path';
 import { formatInstance } from '@leaf-ids/core';
 import type { SegmentModuleOptions, SnowflakeModuleOptions } from '@leaf-ids/id';
-import { leafRule } from '@leaf-ids/id/internal';
+import { leafRule, workerRangeOf } from '@leaf-ids/id/internal';
 import { FIRST_TAG } from '@leaf-ids/persistence';
 import { registryFromSettings, type RegistryOptions, type RegistrySettings } from '@leaf-ids/registry';
 import { type Resolved, variablesOf } from './variables';
@@ -48,11 +48,10 @@ function segmentOf(values: Resolved): SegmentModuleOptions {
 }
 
 function snowflakeOf(values: Resolved): SnowflakeModuleOptions {
-  const [timeBits, workerBits, sequenceBits] = values.LEAF_SNOWFLAKE_BITS;
   return {
     registry: registryOf(values),
+    ...limitOf(values),
     instance: { ip: values.LEAF_ADVERTISE_HOST, port: values.LEAF_ADVERTISE_PORT },
-    layout: { timeBits, workerBits, sequenceBits, epoch: values.LEAF_SNOWFLAKE_EPOCH },
     reportMs: values.LEAF_SNOWFLAKE_REPORT_MS,
     leaseTtlMs: values.LEAF_SNOWFLAKE_LEASE_TTL_MS,
     maxClockOffsetMs: values.LEAF_SNOWFLAKE_MAX_CLOCK_OFFSET_MS,
@@ -61,6 +60,16 @@ function snowflakeOf(values: Resolved): SnowflakeModuleOptions {
     mostWindows: values.LEAF_WORKER_WINDOWS,
     // The server serves segment IDs meanwhile.
     waitForWorker: false,
+  };
+}
+
+/** The layout, and the worker IDs of it that this server may have. */
+export function limitOf(values: Resolved): Pick<SnowflakeModuleOptions, 'layout' | 'workers' | 'datacenter'> {
+  const { LEAF_SNOWFLAKE_WORKERS: workers, LEAF_SNOWFLAKE_DATACENTER: datacenter } = values;
+  return {
+    layout: { ...values.LEAF_SNOWFLAKE_BITS, epoch: values.LEAF_SNOWFLAKE_EPOCH },
+    ...(workers !== undefined && { workers }),
+    ...(datacenter !== undefined && { datacenter }),
   };
 }
 
@@ -97,11 +106,11 @@ function etcdOf(values: Resolved): RegistrySettings['etcd'] {
 
 function kubernetesOf(values: Resolved): RegistrySettings['kubernetes'] {
   const { KUBERNETES_SERVICE_HOST: ip, KUBERNETES_SERVICE_PORT: port, LEAF_KUBERNETES_DIR: directory } = values;
-  const { LEAF_KUBERNETES_POD_INDEX: preferredWorkerId } = values;
+  const { LEAF_KUBERNETES_POD_INDEX: index } = values;
   const server = ip && { server: `https://${formatInstance({ ip, port })}` };
   return {
     ...server,
     ...(directory && { directory }),
-    ...(preferredWorkerId === undefined ? {} : { preferredWorkerId }),
+    ...(index === undefined ? {} : { preferredWorkerId: (workerRangeOf(limitOf(values))?.first ?? 0) + index }),
   };
 }

@@ -22,6 +22,7 @@ import {
   tagMap,
   text,
   variable,
+  workerRange,
   workers,
   zookeeperAddress,
   zookeeperAuth,
@@ -110,7 +111,7 @@ export const ID_VARIABLES = {
   LEAF_SNOWFLAKE_BITS: variable(
     [DEFAULT_LAYOUT.timeBits, DEFAULT_LAYOUT.workerBits, DEFAULT_LAYOUT.sequenceBits].join(','),
     bits,
-    'bits of time, worker ID and sequence, at most 63 in total',
+    'bits of time, worker ID and sequence, at most 63 in total; 41,5+5,12 divides the worker ID into data center and machine',
     { option: 'snowflake.layout', neverEmpty: true },
   ),
   LEAF_SNOWFLAKE_EPOCH: variable(
@@ -118,6 +119,18 @@ export const ID_VARIABLES = {
     integer(0, Number.MAX_SAFE_INTEGER),
     'epoch of snowflake IDs, in Unix ms; the default is 2010-11-04T01:42:54.657Z',
     { option: 'snowflake.layout', neverEmpty: true },
+  ),
+  LEAF_SNOWFLAKE_WORKERS: variable(
+    undefined,
+    workerRange,
+    'worker IDs that this server may take and hand out, such as 96-127, for regions that have registries of their own; default: all; for local, LEAF_LOCAL_WORKERS must agree; not for mysql and zk_normal',
+    { option: 'snowflake.workers', neverEmpty: true },
+  ),
+  LEAF_SNOWFLAKE_DATACENTER: variable(
+    undefined,
+    integer(0, 2 ** 21 - 1),
+    'number of the data center, which limits the worker IDs as LEAF_SNOWFLAKE_WORKERS does; needs data center bits in LEAF_SNOWFLAKE_BITS',
+    { option: 'snowflake.datacenter', neverEmpty: true },
   ),
   LEAF_SNOWFLAKE_REPORT_MS: variable(
     null,

@@ -1,6 +1,7 @@
 import { isIP } from 'node:net';
 import { availableParallelism } from 'node:os';
-import { accepted, isTag, messageOf, type Rule } from '@leaf-ids/core/internal';
+import type { BitLayoutOptions } from '@leaf-ids/core';
+import { accepted, isTag, messageOf, type Rule, workerRangeRule } from '@leaf-ids/core/internal';
 import { databaseUrlRule, DURABILITY_SETTINGS, parseDatabaseUrl } from '@leaf-ids/persistence';
 import {
   localWorkersRule,
@@ -194,12 +195,21 @@ export const etcdEndpoints = valid(accepted(parseEtcdEndpoints));
 
 export const etcdAuth = valid(accepted(parseEtcdAuth));
 
-/** Three bit counts, `time,worker,sequence`. */
-export function bits(value: string): [number, number, number] {
-  const match = /^(\d{1,2}),(\d{1,2}),(\d{1,2})$/.exec(value);
-  if (match === null) throw new Error('must be three bit counts, time,worker,sequence');
-  return [Number(match[1]), Number(match[2]), Number(match[3])];
+/** Three bit counts, `time,worker,sequence`; that of the worker may be a sum, `data center+machine`. */
+export function bits(value: string): Omit<BitLayoutOptions, 'epoch'> {
+  const match = /^(\d{1,2}),(?:(\d{1,2})\+)?(\d{1,2}),(\d{1,2})$/.exec(value);
+  if (match === null) {
+    throw new Error('must be three bit counts, time,worker,sequence, for example 41,10,12, or 41,5+5,12');
+  }
+  const [timeBits = 0, datacenterBits = 0, machineBits = 0, sequenceBits = 0] = match
+    .slice(1)
+    .map((count: string | undefined) => Number(count ?? 0));
+  const workerBits = datacenterBits + machineBits;
+  return { timeBits, workerBits, sequenceBits, ...(datacenterBits > 0 && { datacenterBits }) };
 }
+
+/** A range of worker IDs: `96-127`. */
+export const workerRange = valid(workerRangeRule);
 
 /** A JSON object of `"ip:port"` → worker ID. */
 export function workers(value: string): Record<string, number> {

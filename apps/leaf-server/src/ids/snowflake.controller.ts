@@ -5,7 +5,7 @@ import { assertTag, NONCE_PARAMETER } from '@leaf-ids/core/internal';
 import { EmbeddedIdService } from '@leaf-ids/id';
 import { LEAF_CONFIG } from '../config/config.module';
 import type { LeafConfig } from '../config/leaf-config';
-import { ApiOperation, ApiParam, ApiProperty, ApiResponse, ApiTags } from '../openapi/decorators';
+import { ApiOperation, ApiParam, ApiProperty, ApiPropertyOptional, ApiResponse, ApiTags } from '../openapi/decorators';
 import { ApiProblems, SNOWFLAKE_PROBLEMS } from '../openapi/problems';
 import { ApiSizeAndNonce, ID, ID_TEXT, KEY, MOMENT, NONCE_ECHO } from '../openapi/schemas';
 import { BatchAnswer, oneId, parseId } from './id-text';
@@ -59,6 +59,20 @@ class SnowflakeParts {
 
   @ApiProperty({ type: 'integer', description: 'Worker ID of the process that generated the ID.', example: 39 })
   readonly workerId!: number;
+
+  @ApiPropertyOptional({
+    type: 'integer',
+    description: 'Upper part of the worker ID, if the layout has data center bits.',
+    example: 1,
+  })
+  readonly datacenterId?: number;
+
+  @ApiPropertyOptional({
+    type: 'integer',
+    description: 'Lower part of the worker ID, if the layout has data center bits.',
+    example: 7,
+  })
+  readonly machineId?: number;
 
   @ApiProperty({ type: 'integer', description: 'Sequence number of the ID within its millisecond.', example: 3448 })
   readonly sequence!: number;
@@ -115,7 +129,7 @@ export class SnowflakeController {
   @ApiProblems('LEAF_ID_INVALID', 'LEAF_SNOWFLAKE_DISABLED')
   decode(@Param('id') text: string): SnowflakeParts {
     const id = parseId(text);
-    const { timestamp, workerId, sequence } = this.ids.decode(id);
-    return { id: String(id), timestamp, time: new Date(timestamp).toISOString(), workerId, sequence };
+    const { timestamp, sequence, ...place } = this.ids.decode(id);
+    return { id: String(id), timestamp, time: new Date(timestamp).toISOString(), ...place, sequence };
   }
 }

@@ -124,12 +124,12 @@ export function idCommands({ ids, leaf, clients, overload, maxInFlight }: IdPart
     }),
     'LEAF.DECODE': command(1, 1, ([, text], state) => {
       const id = parseId(text);
-      const { timestamp, workerId, sequence } = ids.decode(id);
+      const { timestamp, sequence, ...place } = ids.decode(id);
       return map(state.version, [
         ['id', bulkOf(id)],
         ['timestamp', integer(timestamp)],
         ['time', bulk(new Date(timestamp).toISOString())],
-        ['workerId', integer(workerId)],
+        ...Object.entries(place).map(([name, value]) => [name, integer(value)] as const),
         ['sequence', integer(sequence)],
       ]);
     }),

@@ -1,5 +1,5 @@
 import { accepted, InvalidValueError } from '../util/options';
-import type { BitLayout } from '../snowflake/bit-layout';
+import type { BitLayoutOptions } from '../snowflake/bit-layout';
 
 /** Worker IDs from `first` to `last`. */
 export interface WorkerRange {
@@ -29,7 +29,7 @@ export function formatWorkerRange({ first, last }: WorkerRange): string {
 /** The worker IDs of a data center, which is one of the layout. */
 export function workersOfDatacenter(
   datacenterId: number,
-  { workerBits, datacenterBits }: Pick<BitLayout, 'workerBits' | 'datacenterBits'>,
+  { workerBits, datacenterBits = 0 }: Pick<BitLayoutOptions, 'workerBits' | 'datacenterBits'>,
 ): WorkerRange {
   const machines = 2 ** (workerBits - datacenterBits);
   return { first: datacenterId * machines, last: (datacenterId + 1) * machines - 1 };

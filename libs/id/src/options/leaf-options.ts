@@ -31,9 +31,14 @@ import {
   persistenceRule,
   signalRule,
 } from '@leaf-ids/persistence';
-import { type LeasedRegistryOptions, registryFaults, type RegistryOptions, registryRule } from '@leaf-ids/registry';
+import { type LeasedRegistryOptions, type RegistryOptions, registryRule } from '@leaf-ids/registry';
 import { SEGMENT_MODULE_RULES, type SegmentModuleOptions } from '../segment/segment.service';
-import { registryOptions, SNOWFLAKE_MODULE_RULES, type SnowflakeModuleOptions } from '../snowflake/snowflake-options';
+import {
+  registryOptions,
+  SNOWFLAKE_MODULE_RULES,
+  type SnowflakeModuleOptions,
+  togetherFaults,
+} from '../snowflake/snowflake-options';
 
 type Source = { readonly url: string } | OpenDataSource;
 
@@ -113,7 +118,7 @@ export const leafRule: Rule = both(object(OPTIONS), (value) => {
   const options = value as LeafOptions;
   const faults = [...missing(options)];
   if (faults.length > 0 || options.snowflake === undefined) return faults;
-  return registryFaults(registryOptions(snowflakeOf(options, options.snowflake)), 'snowflake');
+  return togetherFaults(snowflakeOf(options, options.snowflake), 'snowflake');
 });
 
 function orFalse(each: Rule): Rule {

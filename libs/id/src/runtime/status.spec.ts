@@ -28,7 +28,7 @@ function sourcesWith(
   const segments = { generator: { ...counts, failing, refresh: { snapshot: () => refreshed } } };
   const lease = { registry: 'memory', report: { lastError: report, failures: 0 }, degradedReason, lost };
   const snowflake = {
-    ...{ layout: {}, leaseTtlMs: 1, generator: { refusal: () => refusal } },
+    ...{ layout: {}, workers: {}, leaseTtlMs: 1, generator: { refusal: () => refusal } },
     snapshot: () => ({ lease, generator: {}, maintenance: {} }),
   };
   return {

@@ -37,11 +37,15 @@ export interface SnowflakeStatus {
   readonly backwardsSteps: number;
   /** Offset of the clock from the median of the other servers at the start; undefined without other servers. */
   readonly clockOffsetMs: number | undefined;
+  /** The lowest and the highest worker ID that this server may have. */
+  readonly minWorkerId: number;
   readonly maxWorkerId: number;
   readonly layout: {
     readonly epoch: number;
     readonly timeBits: number;
     readonly workerBits: number;
+    /** How many of the worker bits are the number of a data center. */
+    readonly datacenterBits: number;
     readonly sequenceBits: number;
     /** The last millisecond that the layout can represent. */
     readonly endsAt: number;
@@ -171,15 +175,17 @@ function databaseStatus(
 
 function snowflakeStatus(snowflake: SnowflakeService): SnowflakeStatus {
   const { lease, generator, clockOffsetMs } = snowflake.snapshot();
-  const { epoch, timeBits, workerBits, sequenceBits, maxTimestamp, maxWorkerId } = snowflake.layout;
+  const { epoch, timeBits, workerBits, datacenterBits, sequenceBits, maxTimestamp } = snowflake.layout;
+  const { first, last } = snowflake.workers;
   return {
     health: snowflakeHealth(snowflake),
     workerId: lease.workerId,
     issued: generator.issued,
     backwardsSteps: generator.backwardsSteps,
     clockOffsetMs,
-    maxWorkerId,
-    layout: { epoch, timeBits, workerBits, sequenceBits, endsAt: maxTimestamp },
+    minWorkerId: first,
+    maxWorkerId: last,
+    layout: { epoch, timeBits, workerBits, datacenterBits, sequenceBits, endsAt: maxTimestamp },
   };
 }
 

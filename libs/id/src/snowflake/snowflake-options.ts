@@ -3,12 +3,16 @@ import {
   both,
   callback,
   DEFAULT_SNOWFLAKE_OPTIONS,
+  type Fault,
   flag,
+  formatWorkerRange,
   INSTANCE_RULES,
   layoutRule,
   LEASE_RULES,
   milliseconds,
   object,
+  parseWorkerRange,
+  pathOf,
   required,
   type Rule,
   type Rules,
@@ -16,6 +20,9 @@ import {
   type SnowflakeOptions,
   whole,
   withDefaults,
+  type WorkerRange,
+  workerRangeRule,
+  workersOfDatacenter,
 } from '@leaf-ids/core/internal';
 import { type LoggerOption, loggerRule } from '@leaf-ids/persistence';
 import {
@@ -30,6 +37,13 @@ import {
 export interface RegistryModuleOptions extends LoggerOption {
   readonly registry: RegistryOptions;
   readonly layout?: BitLayoutOptions;
+  /**
+   * The first and the last worker ID that this server may have and hand out: `96-127`; by default all of the layout.
+   * Servers of one registry may have different ranges. For pools, and for `local`, whose map must agree.
+   */
+  readonly workers?: string;
+  /** The number of a data center, whose worker IDs are the range; needs a layout with data center bits. */
+  readonly datacenter?: number;
   /** Time between two reports to the registry, in milliseconds; by default 3000, with Kubernetes 10,000. */
   readonly reportMs?: number;
   /** How far ahead of the clock to reserve time, in milliseconds; by default 10,000, in a pool one hour, with Kubernetes 60,000. */
@@ -78,7 +92,18 @@ export function registryOptions(given: RegistryModuleOptions): LeasedRegistryOpt
   const { reportMs = lease.reportMs, leaseTtlMs = options.horizonMs ?? lease.leaseTtlMs } = options;
   const { fingerprint, maxWorkerId } = new BitLayout(options.layout);
   const settings = { registry, reportMs, maxClockOffsetMs, leaseTtlMs, layout: fingerprint, maxWorkerId };
-  return logger === undefined ? settings : { ...settings, logger };
+  const workers = workerRangeOf(given);
+  return { ...settings, ...(workers && { workers }), ...(logger && { logger }) };
+}
+
+/** The worker IDs that a server may have; undefined if there is no limit. The options have no faults. */
+export function workerRangeOf({
+  workers,
+  datacenter,
+  layout = DEFAULT_LAYOUT,
+}: Omit<RegistryModuleOptions, 'registry'>): WorkerRange | undefined {
+  if (datacenter !== undefined) return workersOfDatacenter(datacenter, layout);
+  return workers === undefined ? undefined : parseWorkerRange(workers);
 }
 
 const INSTANCE: Rules<Instance> = { ip: required(INSTANCE_RULES.ip), port: required(INSTANCE_RULES.port) };
@@ -88,6 +113,8 @@ const REGISTRY_MODULE_RULES: Rules<RegistryModuleOptions> = {
   horizonMs: LEASE_RULES.leaseTtlMs,
   registry: required(registryRule),
   layout: layoutRule,
+  workers: workerRangeRule,
+  datacenter: whole(0),
   logger: loggerRule,
 };
 
@@ -101,7 +128,34 @@ export const SNOWFLAKE_MODULE_RULES: Rules<SnowflakeModuleOptions> = {
   wrapRegistry: callback,
 };
 
-const together: Rule = (value, path) => registryFaults(registryOptions(value as RegistryModuleOptions), path);
+/** The faults that options without a fault have together. */
+export function togetherFaults(options: RegistryModuleOptions, path: string): readonly Fault[] {
+  const faults = limitFaults(options, path);
+  return faults.length > 0 ? faults : registryFaults(registryOptions(options), path);
+}
+
+function limitFaults(options: RegistryModuleOptions, path: string): readonly Fault[] {
+  const { registry, layout = DEFAULT_LAYOUT, workers, datacenter } = options;
+  if (workers === undefined && datacenter === undefined) return [];
+  const { strategy } = registry;
+  if (strategyOf(registry).policy === 'fixed' && strategy !== 'local') {
+    const fault = `cannot be used with the registry ${strategy}, which numbers its servers itself; use a pool, such as database or zk_recycle`;
+    return [{ path: pathOf(path, workers === undefined ? 'datacenter' : 'workers'), fault }];
+  }
+  if (datacenter === undefined) return [];
+  const { datacenterBits = 0 } = layout;
+  if (datacenterBits === 0) {
+    return [{ path: pathOf(path, 'datacenter'), fault: 'needs a layout with data center bits, such as 41,5+5,12' }];
+  }
+  const faults = whole(0, 2 ** datacenterBits - 1)(datacenter, pathOf(path, 'datacenter'));
+  if (faults.length > 0 || workers === undefined) return faults;
+  const range = formatWorkerRange(workersOfDatacenter(datacenter, layout));
+  if (formatWorkerRange(parseWorkerRange(workers)) === range) return [];
+  const fault = `must be ${range}, the worker IDs of data center ${datacenter}, or be omitted, not ${workers}`;
+  return [{ path: pathOf(path, 'workers'), fault }];
+}
+
+const together: Rule = (value, path) => togetherFaults(value as RegistryModuleOptions, path);
 
 /** The rule of {@link RegistryModuleOptions}. */
 export const registryModuleRule = both(object(REGISTRY_MODULE_RULES), together);

@@ -21,6 +21,7 @@ import {
   withDefaults,
   withinDeadline,
   WorkerLease,
+  type WorkerRange,
   type WorkerLeaseEvents,
   type WorkerLeaseSnapshot,
   WorkerWindows,
@@ -143,6 +144,11 @@ export class SnowflakeService {
   /** Lease TTL: how far ahead of the clock time is reserved, in milliseconds. */
   get leaseTtlMs(): number {
     return this.registry.options.leaseTtlMs;
+  }
+
+  /** The worker IDs that this server may have. */
+  get workers(): WorkerRange {
+    return this.registry.workers;
   }
 
   /** The running servers that the registry knows. Queries the registry: do not call it per request. */

@@ -4,12 +4,14 @@ import {
   both,
   type Fault,
   flag,
+  isWorkerIn,
   LEASE_LIMITS,
   leaseFaults,
   type LeaseLimits,
   object,
   oneOf,
   pathOf,
+  rangeFaults,
   record,
   required,
   type Rule,
@@ -112,13 +114,18 @@ export interface LeasedRegistryOptions extends Omit<WorkerRegistryOptions, 'name
 
 /** The faults that options without a fault have together. */
 export function registryFaults(options: LeasedRegistryOptions, path: string): readonly Fault[] {
-  const { registry, maxWorkerId } = options;
+  const { registry, maxWorkerId, workers } = options;
   const strategy = strategyOf(registry);
+  const assigned =
+    workers === undefined
+      ? whole(0, maxWorkerId)
+      : rule(`from ${workers.first} to ${workers.last}, the worker IDs of this server`, (workerId) =>
+          isWorkerIn(workers, workerId as number),
+        );
   return [
+    ...rangeFaults(options, pathOf(path, 'workers')),
     ...leaseFaults({ ...options, remembers: strategy.remembers, limits: limitsOf(strategy) }, path),
-    ...(registry.strategy === 'local'
-      ? record(whole(0, maxWorkerId))(registry.workers, pathOf(path, 'registry.workers'))
-      : []),
+    ...(registry.strategy === 'local' ? record(assigned)(registry.workers, pathOf(path, 'registry.workers')) : []),
   ];
 }
 

@@ -8,6 +8,7 @@ import {
   type IdFault,
   type Layout,
   parseId,
+  placeOf,
 } from '../../ids/snowflake-layout';
 import { useConsole, useMonitor } from '../../state/context';
 import { hrefOf } from '../../state/route';
@@ -69,11 +70,18 @@ function Fields({ decoded, layout }: { readonly decoded: Decoded; readonly layou
   const { t, format } = useConsole();
   const store = useMonitor();
   const { timestamp, workerId, sequence } = decoded;
+  const { datacenterBits = 0 } = layout;
+  const place = placeOf(workerId, layout);
+  const placeFacts = [
+    [t.datacenter, String(place?.datacenter), `0 … ${2 ** datacenterBits - 1}`],
+    [t.machine, String(place?.machine), `0 … ${2 ** (layout.workerBits - datacenterBits) - 1}`],
+  ] as const;
   const facts: readonly (readonly [string, string, string?])[] = [
     [t.timeUtc, format.utc(timestamp), format.ago(timestamp, store.now())],
     [t.timeLocal, format.local(timestamp)],
     [t.unixMs, String(timestamp)],
     [t.worker, String(workerId), `0 … ${2 ** layout.workerBits - 1}`],
+    ...(place === undefined ? [] : placeFacts),
     [t.sequence, String(sequence), `0 … ${2 ** layout.sequenceBits - 1}`],
   ];
   return (
@@ -97,13 +105,16 @@ interface BitsRowProps {
   readonly layout: Layout;
 }
 
-/** The 64 bits in four fields with proportional widths, with the values below. */
+/** The 64 bits in fields with proportional widths, with the values below. */
 function BitsRow({ id, decoded, layout }: BitsRowProps): JSX.Element {
   const { t } = useConsole();
+  const place = placeOf(decoded.workerId, layout);
   const labels = {
     sign: [t.sign, '0'],
     time: [t.timestamp, String(decoded.timestamp - layout.epoch)],
     worker: [t.worker, String(decoded.workerId)],
+    datacenter: [t.datacenter, String(place?.datacenter)],
+    machine: [t.machine, String(place?.machine)],
     sequence: [t.sequence, String(decoded.sequence)],
   } as const;
   return (

@@ -55,13 +55,13 @@ function Troubles({ view: { refusal, worker } }: { readonly view: SnowflakeView 
 
 function WorkerCard({ worker }: { readonly worker: WorkerView }): JSX.Element {
   const { t, format } = useConsole();
-  const { workerId, maxWorkerId, registry, instance, issued, report } = worker;
+  const { workerId, minWorkerId, maxWorkerId, registry, instance, issued, report } = worker;
   return (
     <dl class="tiles">
       <div class="tile tile-main">
         <dt>{t.workerId}</dt>
         <dd>
-          {workerId ?? '–'} <small>{t.workerOf(String(maxWorkerId))}</small>
+          {workerId ?? '–'} <small>{t.workerOf(String(minWorkerId), String(maxWorkerId))}</small>
         </dd>
       </div>
       <div class="tile">
@@ -99,7 +99,9 @@ function ClockCard({ worker }: { readonly worker: WorkerView }): JSX.Element {
   const { clock, layout } = worker;
   const { offsetMs } = clock;
   const days = Math.floor((layout.endsAt - store.now()) / DAY_MS);
-  const bits = [layout.timeBits, layout.workerBits, layout.sequenceBits].map(String);
+  const { timeBits, workerBits, datacenterBits, sequenceBits } = layout;
+  const parts = datacenterBits === 0 ? workerBits : `${datacenterBits}+${workerBits - datacenterBits}`;
+  const bits = [timeBits, parts, sequenceBits].map(String);
   return (
     <section class="card" aria-label={t.clock}>
       <h2>{t.clock}</h2>

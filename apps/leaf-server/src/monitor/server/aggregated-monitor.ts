@@ -83,12 +83,12 @@ function toSnowflakeView(
 }
 
 function toWorkerView(snowflake: SnowflakeStatus, registry: RegistryStatus, peers: readonly Peer[]): WorkerView {
-  const { workerId, maxWorkerId, issued, layout, clockOffsetMs, backwardsSteps } = snowflake;
+  const { workerId, minWorkerId, maxWorkerId, issued, layout, clockOffsetMs, backwardsSteps } = snowflake;
   const { description, instance, floor, ceiling, leaseTtlMs, lost, degradedReason, report } = registry;
   return {
     registry: description,
     workerId: workerId ?? null,
-    ...{ maxWorkerId, instance, floor, ceiling, horizonMs: leaseTtlMs },
+    ...{ minWorkerId, maxWorkerId, instance, floor, ceiling, horizonMs: leaseTtlMs },
     lost: lost ?? null,
     trouble: degradedReason ?? null,
     report: { at: report.lastSuccessAt ?? null, failures: report.failures, error: report.lastError ?? null },

@@ -60,6 +60,13 @@ class LayoutView {
   @ApiProperty({ type: 'integer', description: 'Number of bits for the worker ID.', example: 10 })
   readonly workerBits!: number;
 
+  @ApiProperty({
+    type: 'integer',
+    description: 'How many of the worker bits, the upper ones, are the number of a data center.',
+    example: 0,
+  })
+  readonly datacenterBits!: number;
+
   @ApiProperty({ type: 'integer', description: 'Number of bits for the sequence.', example: 12 })
   readonly sequenceBits!: number;
 
@@ -84,7 +91,10 @@ export class WorkerView {
   })
   readonly workerId!: number | null;
 
-  @ApiProperty({ type: 'integer', description: 'The highest possible worker ID.', example: 1023 })
+  @ApiProperty({ type: 'integer', description: 'The lowest worker ID that this server may have.', example: 0 })
+  readonly minWorkerId!: number;
+
+  @ApiProperty({ type: 'integer', description: 'The highest worker ID that this server may have.', example: 1023 })
   readonly maxWorkerId!: number;
 
   @ApiProperty({
