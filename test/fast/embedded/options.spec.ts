@@ -160,6 +160,19 @@ const LEAF_FAULTS: [Untyped, ...string[]][] = [
     { database, snowflake: { layout: { timeBits: 41, workerBits: 10, sequenceBits: 13, epoch: 0 } } },
     'snowflake.layout cannot be used: Invalid bit layout: the bits add up to 64; a positive 64-bit ID has at most 63',
   ],
+  [
+    { database, snowflake: { workers: '9-5', datacenter: -1 } },
+    'snowflake.workers must be the first and the last worker ID, for example 96-127',
+    'snowflake.datacenter must be a whole number of 0 or more, not -1',
+  ],
+  [
+    { database, snowflake: { registry: 'mysql', workers: '0-5' } },
+    'snowflake.workers cannot be used with the registry mysql, which numbers its servers itself; use a pool, such as database or zk_recycle',
+  ],
+  [
+    { database, snowflake: { datacenter: 1 } },
+    'snowflake.datacenter needs a layout with data center bits, such as 41,5+5,12',
+  ],
   [{ database, snowflake: { reportMs: 0 } }, `snowflake.reportMs ${MILLISECONDS}, not 0`],
   [
     { database, snowflake: { registry: 'mysql', reportMs: 6000 } },

@@ -16,6 +16,7 @@ import {
   WorkerLease,
   WorkerWindows,
   type WorkerLeaseSnapshot,
+  type WorkerRegistryOptions,
 } from '@leaf-ids/core/internal';
 import { FixedPolicy } from '../../../libs/registry/src/policies/fixed-policy';
 import { PoolPolicy } from '../../../libs/registry/src/policies/pool-policy';
@@ -127,7 +128,7 @@ export class SimProcess implements Caller {
         ...settings,
         limits: conditions.limits,
         layout: `${layout.timeBits}/${layout.workerBits}/${layout.sequenceBits}`,
-        maxWorkerId: pool ? conditions.poolSize - 1 : layout.maxWorkerId,
+        ...(pool ? workersOf(conditions, instance) : { maxWorkerId: layout.maxWorkerId }),
         remembers: conditions.strategy === 'local',
       },
     );
@@ -378,4 +379,17 @@ export class SimProcess implements Caller {
   private note(text: () => string): void {
     this.around.note?.(() => `${this.name}: ${text()}`);
   }
+}
+
+/**
+ * In half of the worlds with a pool, the hosts have two ranges of worker IDs in turn, which overlap by half. Each is large
+ * enough for all servers and windows.
+ */
+function workersOf(
+  { poolSize, mostWindows, clients }: Conditions,
+  { ip }: Instance,
+): Pick<WorkerRegistryOptions, 'maxWorkerId' | 'workers'> {
+  if (poolSize % 2 === 1 || mostWindows < clients) return { maxWorkerId: poolSize - 1 };
+  const first = Number(ip.at(-1)) % 2 === 0 ? 0 : poolSize / 2;
+  return { maxWorkerId: 2 * poolSize - 1, workers: { first, last: first + poolSize - 1 } };
 }
