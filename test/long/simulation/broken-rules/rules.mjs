@@ -84,7 +84,7 @@ export const RULES = [
   },
   {
     rule: 'R9',
-    seed: 55,
+    seed: 156,
     what: 'a report does not lower the ceiling',
     file: `${CORE}/worker/worker-lease.ts`,
     find: 'const ceiling = Math.max(this.holder.newest(), claim.floor, clock.now() + this.registry.options.leaseTtlMs);',
