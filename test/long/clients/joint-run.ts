@@ -35,6 +35,11 @@ const SERVERS = 3;
 const TOKEN = 'worker-token-0123456789';
 /** The shortest that a server accepts. */
 const WINDOW_MS = 10_000;
+/**
+ * Worker IDs for each process. Few, so that one that is free soon belongs to another process; enough for those that the
+ * windows of killed processes reserve, with three quarters of them for windows.
+ */
+const WORKERS_EACH = 2.25;
 const TAG = 'leaf-segment-test';
 /** IDs at a time, so that many processes share a machine. */
 const SNOWFLAKES = { op: 'run', what: 'snowflake', ms: 300, limit: 20_000 };
@@ -151,6 +156,10 @@ class JointRun {
     };
   }
 
+  private get seatCount(): number {
+    return Object.keys(this.options.commands).length * this.options.processes;
+  }
+
   private async startServer(fleet: BuiltServers, url: string): Promise<Server> {
     const env = {
       LEAF_PORT: String(await freePort()),
@@ -158,6 +167,7 @@ class JointRun {
       LEAF_SNOWFLAKE_LEASE_TTL_MS: '30000',
       LEAF_SNOWFLAKE_REPORT_MS: '1000',
       LEAF_WORKER_TOKENS: TOKEN,
+      LEAF_SNOWFLAKE_WORKERS: `0-${Math.ceil(WORKERS_EACH * this.seatCount)}`,
     };
     const process = await fleet.start(await fleet.makeDirectory(), env);
     const proxy = await TcpProxy.start(process.port);
