@@ -56,6 +56,10 @@ final class ClientOptions {
     return tag != null && TAG.matcher(tag).matches();
   }
 
+  static String quoted(String tag) {
+    return tag == null ? "null" : '"' + (tag.length() > 40 ? tag.substring(0, 40) + "..." : tag) + '"';
+  }
+
   /** @throws LeafException {@code LEAF_CONFIG_INVALID} that lists all faults */
   ClientOptions validated() {
     check(!servers.isEmpty(), "servers must contain at least one server");
@@ -75,7 +79,7 @@ final class ClientOptions {
     checkTime("window", window, 10_000, 86_400_000);
     if (holder == null) holder = hostName();
     check(holder.matches("\\P{C}{1,127}"), "holder must be 1 to 127 printable characters");
-    for (String tag : preload) check(isTag(tag), "preload: " + tag + " is not a tag");
+    for (String tag : preload) check(isTag(tag), "preload: " + quoted(tag) + " is not a valid tag");
     check(clock != null, "clock must not be null");
     if (workerToken == null) workerToken = token;
     if (faults.isEmpty()) return this;
@@ -87,7 +91,8 @@ final class ClientOptions {
       URI url = new URI(text);
       // The text is not repeated: it can contain a password.
       check(url.getHost() != null && String.valueOf(url.getScheme()).matches("(?i)https?") && url.getPort() <= 65_535,
-          "servers: " + url.getScheme() + "://" + url.getHost() + " is not an http or https URL");
+          url.getHost() == null ? "servers must contain only http or https URLs"
+              : "servers: " + url.getScheme() + "://" + url.getHost() + " is not an http or https URL");
       check(url.getRawUserInfo() == null && url.getRawQuery() == null && url.getRawFragment() == null,
           "servers: " + url.getHost() + " must have no user, password, query or fragment");
     } catch (java.net.URISyntaxException e) {

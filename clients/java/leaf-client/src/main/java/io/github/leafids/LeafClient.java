@@ -180,7 +180,8 @@ public final class LeafClient implements AutoCloseable {
 
   private static void assertTag(String tag) {
     if (ClientOptions.isTag(tag)) return;
-    throw new LeafException("LEAF_TAG_INVALID", "Invalid tag: use 1 to 128 letters, digits, '-', '_', '.' or ':'.");
+    throw new LeafException("LEAF_TAG_INVALID", ClientOptions.quoted(tag)
+        + " is not a valid tag; use 1 to 128 letters, digits, '-', '_', '.' or ':', but not '.' or '..'.");
   }
 
   private static void assertCount(int count, int most) {

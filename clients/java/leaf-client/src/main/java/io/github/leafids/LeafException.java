@@ -49,7 +49,7 @@ public class LeafException extends RuntimeException {
 
   @Override
   public String toString() {
-    return getClass().getName() + ": " + code + ": " + getMessage();
+    return LeafException.class.getName() + ": " + code + ": " + getMessage();
   }
 
   boolean is(String other) {
