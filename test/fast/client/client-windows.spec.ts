@@ -1,3 +1,6 @@
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { once } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { ConsoleLogger } from '@nestjs/common';
 import { Test } from '@nestjs/testing';
@@ -57,6 +60,30 @@ describe('LeafClient with worker windows', () => {
     const { body } = await admin(server.port, 'GET', '/api/workers');
     return (JSON.parse(body) as { workers: Listed[] }).workers;
   }
+
+  it('takes a worker ID from another server if one has none left: servers may have different ranges', async () => {
+    const used = createServer((_request, response) => {
+      response.writeHead(409, { 'content-type': 'application/problem+json' });
+      response.end(JSON.stringify({ code: 'LEAF_WORKERS_USED_UP', detail: 'None is left.' }));
+    });
+    await once(used.listen(0, '127.0.0.1'), 'listening');
+    const { port } = used.address() as AddressInfo;
+    try {
+      // The server without worker IDs is asked first.
+      const servers = [
+        { url: `http://127.0.0.1:${port}`, zone: 'near' },
+        { url: `http://127.0.0.1:${proxy.port}`, zone: 'far' },
+      ];
+      const client = open({ servers, zone: 'near' });
+      await client.ready();
+      expect(client.snapshot().servers.map(({ requests }) => requests)).toEqual([1, 1]);
+      expect(client.snowflake()).toBeGreaterThan(0n);
+      const alone = open({ servers: [`http://127.0.0.1:${port}`] });
+      await expect(alone.snowflakes(1)).rejects.toMatchObject({ code: 'LEAF_WORKERS_USED_UP' });
+    } finally {
+      used.close();
+    }
+  });
 
   it('issues IDs itself, with the layout of the servers', async () => {
     const client = open();

@@ -16,6 +16,8 @@ export class ClientRig {
   pieces = 1;
   /** Whether responses mark the tag as strict. */
   strict = false;
+  /** How many IDs a segment tag has left: a request for more is refused. */
+  left = Infinity;
   /** Thrown instead of a response. */
   failure: Error | undefined;
   private readonly closing = new AbortController();
@@ -66,6 +68,8 @@ export class ClientRig {
     const [, name = '', size = ''] = /([^/]+)\?size=(\d+)$/.exec(path) ?? [];
     const count = Number(size);
     this.asked.push(count);
+    if (count > this.left) throw new LeafError('LEAF_TAG_EXHAUSTED', 'Fewer are left.');
+    this.left -= count;
     const from = this.next;
     this.next = from + BigInt(count) + BigInt(this.pieces - 1);
     if (this.held !== undefined) await new Promise<void>((resolve) => this.held?.push(resolve));

@@ -1,4 +1,4 @@
-import { type Clock, LeafError, type RandomSource } from '@leaf-ids/core';
+import { type Clock, LeafError, type LeafErrorCode, type RandomSource } from '@leaf-ids/core';
 import { NONCE_PARAMETER, reasonOf, type Semaphore } from '@leaf-ids/core/internal';
 import type { Server } from '../servers/server';
 import type { RequestPolicy, ServerChoice } from '../servers/server-choice';
@@ -136,9 +136,12 @@ function parse({ text }: HttpAnswer): unknown {
   }
 }
 
+/** Refusals below 500 that another server may not repeat: it may have another range of worker IDs. */
+const OF_ONE_SERVER: readonly LeafErrorCode[] = ['LEAF_NOT_FOUND', 'LEAF_REQUEST_TIMEOUT', 'LEAF_WORKERS_USED_UP'];
+
 /** Whether every other server would respond with the same refusal. */
 function isFinal({ code, status }: LeafError): boolean {
-  return status < 500 && status !== 429 && code !== 'LEAF_NOT_FOUND' && code !== 'LEAF_REQUEST_TIMEOUT';
+  return status < 500 && status !== 429 && !OF_ONE_SERVER.includes(code);
 }
 
 /** 128 random bits, unique over all requests of all clients. */

@@ -220,13 +220,12 @@ export abstract class PrefetchBuffer<S extends Stock> {
       this.loadStartedAt = startedAt;
       const durationMs = clock.monotonic() - startedAt;
       this.record.loaded(durationMs);
+      const received = stocks.reduce((sum, { left }) => sum + left, 0);
+      // Small loads of a tag that is nearly used up follow each other fast, although little is consumed.
+      this.size = Math.min(this.size, Math.max(received, this.options.minSize));
       this.lowMark = Math.floor(this.size * (1 - PREFETCH_RATIO));
       this.accept(stocks);
-      events.onLoad(
-        this.name,
-        stocks.reduce((sum, { left }) => sum + left, 0),
-        durationMs,
-      );
+      events.onLoad(this.name, received, durationMs);
     } catch (error) {
       this.refuse(error);
     }

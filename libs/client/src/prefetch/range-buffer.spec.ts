@@ -149,6 +149,37 @@ describe('RangeBuffer', () => {
     expect(await buffer.take()).toBe(101n);
   });
 
+  describe('of a tag with few IDs left', () => {
+    it('asks for them in growing numbers, and for one a second once there is none', async () => {
+      rig.left = 5;
+      const ids: bigint[] = [];
+      for (let call = 0; call < 5; call++) ids.push(await buffer.take());
+      expect(ids).toEqual(idsOf({ from: 1n, to: 5n }));
+      await expect(buffer.take()).rejects.toMatchObject({ code: 'LEAF_TAG_EXHAUSTED' });
+      rig.asked.length = 0;
+      for (let second = 0; second < 3; second++) {
+        await rig.clock.advance(1000);
+        for (let call = 0; call < 5; call++) await expect(buffer.take()).rejects.toThrow('Fewer are left');
+      }
+      expect(rig.asked).toEqual([1, 1, 1]);
+    });
+
+    it('takes no more than it needs once the tag has more again', async () => {
+      rig.left = 30;
+      const use = async (calls: number): Promise<void> => {
+        for (let call = 0; call < calls; call++) {
+          await buffer.take();
+          await rig.clock.advance(10);
+        }
+      };
+      await use(30);
+      await rig.clock.advance(1000);
+      rig.left = 100_000;
+      await use(30);
+      expect(100_000 - rig.left).toBeLessThan(300);
+    });
+  });
+
   it('serves buffered IDs after a permanent refusal', async () => {
     await buffer.fill();
     rig.failure = new LeafError('LEAF_TAG_NOT_FOUND', 'No such tag.');

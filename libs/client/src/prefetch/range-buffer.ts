@@ -71,8 +71,9 @@ export class RangeBuffer extends PrefetchBuffer<Segment> {
 
   /** Drops the IDs of a strict tag, because they were not requested for a specific caller. */
   protected override async fetch(count: number): Promise<Segment[]> {
-    const { ranges, strict } = await this.ask(Math.min(count, this.most)).catch((error: unknown) => {
-      if (count === 1 || !isLeafError(error, 'LEAF_TAG_EXHAUSTED')) throw error;
+    const size = Math.min(count, this.most);
+    const { ranges, strict } = await this.ask(size).catch((error: unknown) => {
+      if (size === 1 || !isLeafError(error, 'LEAF_TAG_EXHAUSTED')) throw error;
       this.policy.releaseAll();
       this.most = 1;
       return this.ask(1);

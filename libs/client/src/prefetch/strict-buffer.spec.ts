@@ -132,7 +132,26 @@ describe('a strict tag of a client', () => {
       rig.release();
       await rig.settle();
       expect([one.code, many.code]).toEqual(['LEAF_TAG_EXHAUSTED', 'LEAF_TAG_EXHAUSTED']);
-      expect(rig.asked).toEqual([6, 1, 5]);
+      // What one ID was refused for, five are refused for too.
+      expect(rig.asked).toEqual([6, 1]);
+    });
+
+    it('asks a tag that has fewer IDs left once a second, and at once for a smaller number', async () => {
+      rig.failure = new LeafError('LEAF_TAG_EXHAUSTED', 'Fewer are left.');
+      const refused = async (count: number): Promise<void> =>
+        expect(tags.open('order').takeRanges(count)).rejects.toBe(rig.failure);
+      for (let call = 0; call < 10; call++) await refused(5);
+      expect(rig.asked).toEqual([5]);
+      for (let call = 0; call < 10; call++) await refused(3);
+      expect(rig.asked).toEqual([5, 3]);
+      rig.failure = undefined;
+      expect(await tags.open('order').takeRanges(2)).toEqual([{ from: 109n, to: 110n }]);
+      expect(rig.asked).toEqual([5, 3, 2]);
+      const [fits, waits] = [watch(tags.open('order').takeRanges(1)), watch(tags.open('order').takeRanges(3))];
+      await rig.settle();
+      expect([fits.value, waits.code]).toEqual([[{ from: 111n, to: 111n }], 'LEAF_TAG_EXHAUSTED']);
+      await rig.clock.advance(1000);
+      expect(await tags.open('order').takeRanges(5)).toEqual([{ from: 112n, to: 116n }]);
     });
 
     it('refuses a response that is not above all earlier ones', async () => {

@@ -1,10 +1,11 @@
-import { type IdRange, LeafError, MAX_RANGE_SIZE } from '@leaf-ids/core';
+import { type IdRange, type LeafError, MAX_RANGE_SIZE } from '@leaf-ids/core';
 import {
   backoffMs,
   type Batch,
   CallerQueue,
   OverlappingRanges,
   PacedSender,
+  RecentRefusal,
   type SentAllocation,
 } from '@leaf-ids/core/internal';
 import { readRanges } from '../http/answers';
@@ -31,6 +32,10 @@ export class StrictBuffer {
   private size = 0;
   private pausing = false;
   private readonly record = new LoadRecord();
+  /** The newest refusal because the tag has fewer IDs left. While it is recent, only fewer IDs are requested. */
+  private readonly exhausted: RecentRefusal;
+  /** Fewest IDs that were refused. */
+  private tooMany = Infinity;
   private closed: LeafError | undefined;
 
   constructor(
@@ -39,6 +44,7 @@ export class StrictBuffer {
   ) {
     const { clock, timeoutMs } = context;
     this.policy = new RequestPolicy(name, clock);
+    this.exhausted = new RecentRefusal(clock);
     this.callers = new CallerQueue(clock, {
       waitMs: timeoutMs,
       batchSize: MAX_RANGE_SIZE,
@@ -122,6 +128,11 @@ export class StrictBuffer {
     const { clock, requester } = this.context;
     const startedAt = clock.monotonic();
     const batch = this.callers.next();
+    const { isRecent, error: known } = this.exhausted;
+    if (isRecent && known !== undefined && batch.size >= this.tooMany) {
+      this.refuse(batch, known);
+      return false;
+    }
     const sent = this.overlapping.send();
     this.size = batch.size;
     try {
@@ -162,9 +173,17 @@ export class StrictBuffer {
       this.pausing = false;
       return;
     }
-    const isExhausted = error instanceof LeafError && error.code === 'LEAF_TAG_EXHAUSTED';
-    if (isExhausted) this.policy.releaseAll();
-    if (isExhausted && this.callers.divide(batch)) return;
-    this.callers.refuse(batch, asRefusal(this.name, error));
+    const refusal = asRefusal(this.name, error);
+    if (refusal.code === 'LEAF_TAG_EXHAUSTED') {
+      this.tooMany = this.exhausted.isRecent ? Math.min(this.tooMany, batch.size) : batch.size;
+      this.exhausted.keep(refusal);
+      this.policy.releaseAll();
+    }
+    this.refuse(batch, refusal);
+  }
+
+  private refuse(batch: Batch, refusal: LeafError): void {
+    if (refusal.code === 'LEAF_TAG_EXHAUSTED' && this.callers.divide(batch)) return;
+    this.callers.refuse(batch, refusal);
   }
 }
