@@ -126,6 +126,11 @@ describe('the key of the journals', () => {
     expect(workersOf(undefined, { LEAF_SNOWFLAKE_WORKERS: '0-31' })).toBe('0-31');
     expect(workersOf('96-127', { LEAF_SNOWFLAKE_WORKERS: '0-31', LEAF_SNOWFLAKE_DATACENTER: '0' })).toBe('96-127');
     expect(() => workersOf(undefined, { LEAF_SNOWFLAKE_DATACENTER: '3' })).toThrow('name its worker IDs');
+    // Without a limit, the command could take a worker ID of another region.
+    expect(() => workersOf('', {})).toThrow('--workers is empty');
+    expect(() => workersOf(undefined, { LEAF_SNOWFLAKE_WORKERS: '' })).toThrow('LEAF_SNOWFLAKE_WORKERS is empty');
+    expect(() => workersOf(undefined, { LEAF_SNOWFLAKE_DATACENTER: '' })).toThrow('LEAF_SNOWFLAKE_DATACENTER is empty');
+    expect(workersOf('96-127', { LEAF_SNOWFLAKE_WORKERS: '' })).toBe('96-127');
   });
 
   it('comes from a variable or its file, and is long enough', () => {

@@ -79,14 +79,21 @@ export function numberOptionsOf(env: NodeJS.ProcessEnv): { readonly key?: string
  * @throws LeafError `LEAF_CONFIG_INVALID`
  */
 export function workersOf(given: string | undefined, env: NodeJS.ProcessEnv): string | undefined {
-  const { LEAF_SNOWFLAKE_WORKERS = '', LEAF_SNOWFLAKE_DATACENTER = '' } = env;
+  const { LEAF_SNOWFLAKE_WORKERS, LEAF_SNOWFLAKE_DATACENTER } = env;
   const workers = given ?? LEAF_SNOWFLAKE_WORKERS;
-  if (workers !== '') return workers;
-  if (LEAF_SNOWFLAKE_DATACENTER === '') return undefined;
+  if (workers === '') throw emptyLimit(given === undefined ? 'LEAF_SNOWFLAKE_WORKERS' : '--workers');
+  if (workers !== undefined) return workers;
+  if (LEAF_SNOWFLAKE_DATACENTER === undefined) return undefined;
+  if (LEAF_SNOWFLAKE_DATACENTER === '') throw emptyLimit('LEAF_SNOWFLAKE_DATACENTER');
   throw new LeafError(
     'LEAF_CONFIG_INVALID',
     'LEAF_SNOWFLAKE_DATACENTER is set, and the bits of a data center are not known here: name its worker IDs with --workers or LEAF_SNOWFLAKE_WORKERS.',
   );
+}
+
+/** Without the limit that is meant, the command could take a worker ID of another region. */
+function emptyLimit(name: string): LeafError {
+  return new LeafError('LEAF_CONFIG_INVALID', `${name} is empty. Set the worker IDs, such as 96-127, or remove it.`);
 }
 
 /** The content of a file; undefined without one. */

@@ -9,8 +9,9 @@ import type { StoredRegistry, StoredWorker } from './worker-store';
  *
  * Reading all records on every server would cost the registry a number of reads that grows with the square of the
  * servers. So one server has the turn: the document of the registry has the time at which it began its latest
- * maintenance. The others read only the document, and those that may take other worker IDs count these. When that time is too old, because the server has stopped or keeps
- * failing, another one takes the turn by compare-and-set, and watches the records from then on.
+ * maintenance. The others read only the document, and those that may take other worker IDs count these. When that time
+ * is too old, because the server has stopped or keeps failing, another one takes the turn by compare-and-set, and
+ * watches the records from then on.
  *
  * Nothing but the number of reads depends on the turn. It is about all records, also of worker IDs that the server may
  * not take: their servers may have ended. A record is freed because the server that frees it has watched

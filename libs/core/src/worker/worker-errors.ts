@@ -114,7 +114,9 @@ export function leaseBusy(lease: string): LeafError {
 export function windowsUsedUp(most: number): LeafError {
   return new LeafError(
     'LEAF_WORKERS_USED_UP',
-    `All ${most} worker windows are used. Wait until some have ended, release windows when a process stops, request shorter ones, or allow more (the option snowflake.mostWindows).`,
+    most === 0
+      ? 'This server gives no worker windows: it may take only one worker ID, and needs it itself. Give it a larger range of worker IDs (the option snowflake.workers), or ask another server.'
+      : `All ${most} worker windows are used. Wait until some have ended, release windows when a process stops, request shorter ones, or allow more (the option snowflake.mostWindows; at most three quarters of the worker IDs that this server may take).`,
     { status: 409 },
   );
 }

@@ -58,6 +58,11 @@ export abstract class WorkerPolicy {
    */
   abstract choices(context: ChoiceContext): AsyncIterable<Choice>;
 
+  /** Those of the worker IDs in `workers` that are ever taken. */
+  usable(workers: WorkerRange): WorkerRange {
+    return workers;
+  }
+
   /** The usage of the worker IDs in `workers`; undefined if they cannot run out. */
   abstract usage(records: readonly StoredWorker[], workers: WorkerRange, now: number): WorkerUsage | undefined;
 }

@@ -116,6 +116,11 @@ export class WorkerRegistry {
     return workersOf(this.options);
   }
 
+  /** Those of {@link workers} that the policy ever takes: a pool has a largest size. */
+  get usableWorkers(): WorkerRange {
+    return this.parts.policy.usable(this.workers);
+  }
+
   /** All records. @throws LeafError `LEAF_REGISTRY_UNREACHABLE` */
   records(): Promise<StoredWorker[]> {
     return this.parts.store.list();

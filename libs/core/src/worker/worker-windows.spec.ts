@@ -49,6 +49,21 @@ describe('WorkerWindows', () => {
     expect(await first.windows.list()).toEqual([expect.objectContaining(window)]);
   });
 
+  it('leaves a quarter of a pool to servers, also where the layout has more worker IDs than a pool', async () => {
+    const large = server(2, { maxWorkerId: 4095, most: 1024 });
+    const { window } = await large.windows.issue(lease(0), 'billing', MINUTE);
+    const stored = workers.records.get(window.workerId)!;
+    const unused = Array.from({ length: 1024 }, (_, workerId) => workerId).filter((id) => !workers.records.has(id));
+    for (const workerId of unused.slice(0, 766)) workers.records.set(workerId, { ...stored, workerId });
+    await large.windows.issue(lease(1), 'billing', MINUTE);
+    await expect(large.windows.issue(lease(2), 'billing', MINUTE)).rejects.toThrow('All 768 worker windows are used');
+  });
+
+  it('says what to do where the only worker ID is for the server', async () => {
+    const small = server(2, { maxWorkerId: 0 });
+    await expect(small.windows.issue(LEASE, 'billing', MINUTE)).rejects.toThrow('Give it a larger range of worker IDs');
+  });
+
   it('needs a pool', () => {
     const { registry } = new LeaseRig(clock, first.store, { policy: 'fixed' });
     const fixed = new WorkerWindows(registry, { ip: '10.0.0.7', port: 2 }, clock, 3);

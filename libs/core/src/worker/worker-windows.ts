@@ -95,7 +95,7 @@ export class WorkerWindows {
     private readonly clock: Clock,
     most: number,
   ) {
-    this.most = Math.min(most, Math.floor(workersIn(registry.workers) * LARGEST_SHARE));
+    this.most = Math.min(most, Math.floor(workersIn(registry.usableWorkers) * LARGEST_SHARE));
   }
 
   /** Whether the registry is a pool: only its worker IDs can be handed out. */
@@ -281,7 +281,8 @@ export class WorkerWindows {
    */
   private reserved(records: readonly StoredWorker[]): number {
     const now = this.clock.now();
-    const own = records.filter(({ workerId }) => isWorkerIn(this.registry.workers, workerId));
+    const { usableWorkers } = this.registry;
+    const own = records.filter(({ workerId }) => isWorkerIn(usableWorkers, workerId));
     return own.filter(({ record }) => {
       const isReserved = record.free ? record.ceiling > now : record.ceiling + MARGIN_MS >= now;
       return isReserved && windowOf(record) !== undefined;

@@ -37,7 +37,7 @@ export class PoolPolicy extends WorkerPolicy {
 
   async *choices(context: ChoiceContext): AsyncIterable<Choice> {
     const { store, leaseId, now, clockCompared, random, room } = context;
-    const pool = poolOf(context.workers);
+    const pool = this.usable(context.workers);
     const size = workersIn(pool);
     // Other servers may have other ranges, and an earlier layout with more worker bits may have left records.
     const listed = await store.list();
@@ -63,16 +63,16 @@ export class PoolPolicy extends WorkerPolicy {
     yield* mixed(leastRecent(expired).slice(0, most), random).map((take) => ({ take }));
   }
 
+  override usable({ first, last }: WorkerRange): WorkerRange {
+    return { first, last: Math.min(last, first + LARGEST_POOL - 1) };
+  }
+
   usage(records: readonly StoredWorker[], workers: WorkerRange, now: number): WorkerUsage {
-    const pool = poolOf(workers);
+    const pool = this.usable(workers);
     const isUsed = (stored: StoredWorker): boolean => !isFree(stored, now) && !isExpired(stored, now);
     const used = records.filter((stored) => isWorkerIn(pool, stored.workerId) && isUsed(stored)).length;
     return { used, most: workersIn(pool), ...(pool.first > 0 && { first: pool.first }) };
   }
-}
-
-function poolOf({ first, last }: WorkerRange): WorkerRange {
-  return { first, last: Math.min(last, first + LARGEST_POOL - 1) };
 }
 
 function isFree({ record: { free, ceiling } }: StoredWorker, now: number): boolean {
