@@ -36,6 +36,7 @@ const (
 	codeBodyInvalid    Code = "LEAF_BODY_INVALID"
 	codeNotFound       Code = "LEAF_NOT_FOUND"
 	codeRequestTimeout Code = "LEAF_REQUEST_TIMEOUT"
+	codeWorkersUsedUp  Code = "LEAF_WORKERS_USED_UP"
 )
 
 // Codes that a server can return, without the prefix LEAF_.
@@ -99,7 +100,12 @@ func (e *Error) retryAfter(d time.Duration) *Error {
 
 // isFinal reports whether every other server would return the same refusal.
 func (e *Error) isFinal() bool {
-	return e.status < 500 && e.status != 429 && e.Code != codeNotFound && e.Code != codeRequestTimeout
+	switch e.Code {
+	case codeNotFound, codeRequestTimeout, codeWorkersUsedUp:
+		// Another server may have another range of worker IDs.
+		return false
+	}
+	return e.status < 500 && e.status != 429
 }
 
 // fault is a failure of a server: no response, or an invalid one.

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strconv"
 	"sync"
+	"time"
 )
 
 // strictTag has the callers of a strict tag. One request is in progress at a time, for exactly the callers that wait
@@ -22,6 +23,11 @@ type strictTag struct {
 	running bool
 	// divided callers go alone: one of them wants more IDs than the tag has left.
 	divided int
+	// exhausted is the newest refusal because the tag has fewer IDs left: until exhaustedUntil it is that of every batch
+	// of tooMany IDs or more.
+	exhausted      *Error
+	exhaustedUntil time.Time
+	tooMany        int64
 	// highest ID of all answers.
 	highest int64
 	closed  *Error
@@ -75,7 +81,14 @@ func (s *strictTag) run() {
 	for {
 		s.mu.Lock()
 		size := s.form()
+		known := s.exhausted != nil && size >= s.tooMany && time.Now().Before(s.exhaustedUntil)
+		if known {
+			s.refuse(s.exhausted)
+		}
 		s.mu.Unlock()
+		if known {
+			continue
+		}
 		if size == 0 {
 			return
 		}
@@ -129,41 +142,65 @@ func (s *strictTag) request(size int64) (got span, err error) {
 
 // answered gives the result to the batch, and reports whether to pause before the next request.
 func (s *strictTag) answered(got span, err error) (pause bool) {
-	batch := s.inBatch
-	s.inBatch = nil
 	if err == nil {
 		s.stats.loaded()
-		for _, call := range batch {
+		for _, call := range s.inBatch {
 			call.settle(strictResult{span: span{got.from, got.from + call.count - 1}})
 			got.from += call.count
 		}
+		s.inBatch = nil
 		return false
 	}
 	isFirst := s.stats.failed(err)
-	isExhausted := CodeOf(err) == CodeTagExhausted
-	isDivisible := isExhausted && len(batch) > 1
-	if isExhausted {
-		// It depends on the size of the request: the next one is sent without a pause.
-		s.policy = newPolicy(s.name)
-	}
-	if isPassing(err) || isDivisible {
-		if isFirst && !isDivisible && s.closed == nil {
+	if isPassing(err) {
+		if isFirst && s.closed == nil {
 			s.client.options.Logger.Warn("leaf: load failed", "tag", s.name, "error", err)
 		}
-		batch = slices.DeleteFunc(batch, func(c *strictCall) bool { return c.settled })
-		if isDivisible {
-			// If one caller wants more than the tag has left, the others may still succeed.
-			s.divided = len(batch)
-		}
-		s.waiting = append(batch, s.waiting...)
-		return !isDivisible
+		s.putBack()
+		return true
 	}
 	var refused *Error
 	errors.As(err, &refused)
-	for _, call := range batch {
-		call.settle(strictResult{err: refused})
+	if refused.Code == CodeTagExhausted {
+		s.keep(refused)
 	}
+	s.refuse(refused)
 	return false
+}
+
+// keep remembers that the tag has fewer IDs left than the batch wants.
+func (s *strictTag) keep(refusal *Error) {
+	size := int64(0)
+	for _, call := range s.inBatch {
+		size += call.count
+	}
+	now := time.Now()
+	if now.Before(s.exhaustedUntil) {
+		size = min(size, s.tooMany)
+	}
+	s.exhausted, s.exhaustedUntil, s.tooMany = refusal, now.Add(refusalKept), size
+	// It depends on the size of the request: a smaller one is sent without a pause.
+	s.policy = newPolicy(s.name)
+}
+
+// refuse fails the batch. If one caller wants more than the tag has left, the others may still succeed: they go alone.
+func (s *strictTag) refuse(refusal *Error) {
+	if refusal.Code == CodeTagExhausted && len(s.inBatch) > 1 {
+		s.divided = s.putBack()
+		return
+	}
+	for _, call := range s.inBatch {
+		call.settle(strictResult{err: refusal})
+	}
+	s.inBatch = nil
+}
+
+// putBack lets the callers of the batch wait again, and returns their number.
+func (s *strictTag) putBack() int {
+	batch := slices.DeleteFunc(s.inBatch, func(c *strictCall) bool { return c.settled })
+	s.waiting = append(batch, s.waiting...)
+	s.inBatch = nil
+	return len(batch)
 }
 
 func (c *strictCall) settle(r strictResult) {

@@ -3,6 +3,7 @@ package leaf
 import (
 	"net/http"
 	"slices"
+	"strconv"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -162,6 +163,44 @@ func TestAnExhaustedStrictTagServesSmallCalls(t *testing.T) {
 	if failed != 1 {
 		t.Fatalf("%d calls failed", failed)
 	}
+}
+
+func TestAUsedUpStrictTagIsAskedOnceASecondForAsManyIDs(t *testing.T) {
+	s := newStrictServer(t)
+	c := newClient(t, Options{}, s)
+	must(c.Next(bg, "ledger"))(t)
+	var left atomic.Int64
+	var asked []string
+	left.Store(2)
+	s.setHook(func(w http.ResponseWriter, r *http.Request, _ map[string]any) bool {
+		size := r.URL.Query().Get("size")
+		s.mu.Lock()
+		asked = append(asked, size)
+		s.mu.Unlock()
+		if n, _ := strconv.ParseInt(size, 10, 64); n <= left.Load() {
+			return false
+		}
+		refuse(w, 503, "LEAF_TAG_EXHAUSTED")
+		return true
+	})
+	refused := func(n int) {
+		t.Helper()
+		for range 10 {
+			_, err := c.NextN(bg, "ledger", n)
+			wantCode(t, err, CodeTagExhausted)
+		}
+	}
+	refused(5)
+	refused(3)
+	must(c.NextN(bg, "ledger", 2))(t)
+	refused(3)
+	s.mu.Lock()
+	if !slices.Equal(asked, []string{"5", "3", "2"}) {
+		t.Errorf("sizes %v", asked)
+	}
+	s.mu.Unlock()
+	left.Store(5)
+	eventually(t, "IDs a second later", func() bool { _, err := c.NextN(bg, "ledger", 5); return err == nil })
 }
 
 func TestOnlyTheCallersOfARefusedBatchGoAlone(t *testing.T) {

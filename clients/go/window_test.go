@@ -318,6 +318,22 @@ func TestARefusedWorkerIDIsAskedForAgain(t *testing.T) {
 	eventually(t, "a worker ID", func() bool { _, err := c.Snowflakes(bg, 1); return err == nil })
 }
 
+func TestTheOtherServersAreAskedWhenOneHasNoWorkerIDLeft(t *testing.T) {
+	full, s := newServer(t), newServer(t)
+	full.setHook(func(w http.ResponseWriter, r *http.Request, _ map[string]any) bool {
+		refuse(w, 409, "LEAF_WORKERS_USED_UP")
+		return true
+	})
+	// The server without worker IDs is asked first.
+	servers := []Server{{URL: full.URL, Zone: "near"}, {URL: s.URL, Zone: "far"}}
+	c := newClient(t, Options{Servers: servers, Zone: "near"})
+	must(c.Snowflakes(bg, 1))(t)
+	refused, got := full.requests("POST"), s.requests("POST")
+	if len(refused) != 1 || len(got) != 1 || refused[0].lease != got[0].lease {
+		t.Fatalf("%v, then %v", refused, got)
+	}
+}
+
 func TestCloseReleasesWithTheNewestTimestamp(t *testing.T) {
 	for _, issues := range []bool{true, false} {
 		c, s, clock := held(t, Options{})

@@ -361,6 +361,33 @@ class StrictTags(unittest.TestCase):
             self.assertEqual("LEAF_TAG_EXHAUSTED", error.code)
             self.assertEqual([103], calls[2].result())
 
+    def test_a_used_up_tag_is_asked_once_a_second_for_as_many_ids(self) -> None:
+        with FakeServer() as server, client_of(server) as client:
+            server.strict = ["ledger"]
+            client.next("ledger")
+            left = 2
+
+            def script(request: Request, n: int) -> Any:
+                return problem(503, "LEAF_TAG_EXHAUSTED") if int(request.query["size"]) > left else None
+
+            server.script = script
+            for count in [5] * 10 + [3] * 10 + [2] + [3] * 10:
+                if count == 2:
+                    self.assertEqual([102, 103], client.next_many("ledger", 2))
+                    continue
+                with self.assertRaises(LeafError) as caught:
+                    client.next_many("ledger", count)
+                self.assertEqual("LEAF_TAG_EXHAUSTED", caught.exception.code)
+            self.assertEqual(["5", "3", "2"], [request.query["size"] for request in server.requests[2:]])
+            left = 5
+            later: List[int] = []
+            while not later:
+                try:
+                    later = client.next_many("ledger", 5)
+                except LeafError as error:
+                    self.assertEqual("LEAF_TAG_EXHAUSTED", error.code)
+            self.assertEqual([104, 105, 106, 107, 108], later)
+
 
 class Periods(unittest.TestCase):
     def test_one_request_for_each_number(self) -> None:

@@ -8,7 +8,7 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any, List
 
-from leaf_ids import BitLayout, LeafClient, LeafError, WindowOptions
+from leaf_ids import BitLayout, LeafClient, LeafError, Server, WindowOptions
 
 from .fake_server import LAYOUT, Clock, FakeServer, Reply, Request, problem
 
@@ -256,6 +256,15 @@ class Snowflakes(unittest.TestCase):
                         client.snowflakes(1)
                     self.assertEqual("LEAF_WORKERS_USED_UP", caught.exception.code)
                 self.assertEqual(["POST"], methods(server.requests))
+
+    def test_the_other_servers_are_asked_when_one_has_no_worker_left(self) -> None:
+        with FakeServer(lambda request, n: problem(409, "LEAF_WORKERS_USED_UP")) as full, FakeServer() as server:
+            # The server without worker IDs is asked first.
+            zones = [Server(full.url, "near"), Server(server.url, "far")]
+            with LeafClient(zones, zone="near", window=WindowOptions(holder="test")) as client:
+                self.assertEqual(1, client.decode(client.snowflakes(1)[0]).worker_id)
+                self.assertEqual(["POST"], methods(full.requests))
+                self.assertEqual(full.requests[0].body["lease"], server.requests[0].body["lease"])
 
     def test_ids_of_threads_are_unique(self) -> None:
         with FakeServer() as server, client_of(server, Clock(runs=True)) as client:

@@ -21,6 +21,7 @@ export const RULES = {
   'strict-late': 'a call is not served by a request that was sent before it began',
   'strict-order': 'IDs of a strict tag that are not above the highest are refused',
   'strict-drop': 'IDs of a prefetch answer that says strict are dropped',
+  'strict-exhausted': 'a used-up strict tag is not asked for as many IDs or more for a second, and for fewer at once',
   decode: 'an ID has the fields of its layout',
   lease: 'worker windows, rule 1: a new random lease for each start, the same for each try',
   window: 'worker windows, rule 2: the timestamp is from `from` to `until` of the newest answer',

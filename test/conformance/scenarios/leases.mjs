@@ -172,6 +172,22 @@ export const leases = {
     await t.snowflake(driver, 10);
   },
 
+  async 'no worker is free at one of two servers'(t) {
+    const full = await t.server(() => refusal(409, 'LEAF_WORKERS_USED_UP'));
+    const other = await t.server((request) => t.windows.answer(request));
+    // The one without a worker is asked first.
+    const servers = [
+      { url: full.url, zone: 'near' },
+      { url: other.url, zone: 'far' },
+    ];
+    const driver = await t.startWindow({ servers, zone: 'near' });
+    await t.ready(driver);
+    await t.snowflake(driver, 10);
+    const posts = t.requests.filter(isPost);
+    t.check(full.requests.length > 0, 'zone', 'the server of the own zone was not asked');
+    t.check(leasesOf(posts).length === 1, 'lease', `${leasesOf(posts).length} leases for one worker`);
+  },
+
   async 'an answer for another lease'(t) {
     let isFirst = true;
     await t.server((request) => {

@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { refusal } from '../kit/scripted-server.mjs';
 
 const TAG = 'ledger';
 const SINGLE = { segment: { minSize: 100, maxSize: 100 } };
@@ -111,6 +112,33 @@ export const strict = {
     await strictServer(t, (request) => t.ranges.answer(request, { order: 'strict', lose: count++ % 2 === 0 }));
     const driver = await t.start(SINGLE);
     for (let call = 0; call < 4; call++) await t.next(driver, TAG, 3);
+    checkSizes(t);
+    checkCalls(t);
+  },
+
+  async 'a strict tag that is used up'(t) {
+    let left = 3;
+    const server = await strictServer(t, (request) => {
+      if (request.size > left) return refusal(503, 'LEAF_TAG_EXHAUSTED', 1);
+      left -= request.size;
+      return t.ranges.answer(request, { order: 'strict' });
+    });
+    const sizes = () => server.requests.slice(1).map(({ size }) => size);
+    const driver = await t.start(SINGLE);
+    await t.next(driver, TAG, 1);
+    for (let call = 0; call < 5; call++) await t.next(driver, TAG, 5, 'LEAF_TAG_EXHAUSTED');
+    const { sentAt, answeredAt } = await t.next(driver, TAG, 2);
+    t.check(answeredAt - sentAt < 700, 'strict-exhausted', 'a call for fewer IDs was not served at once');
+    t.check(sizes().join() === '1,5,2', 'strict-exhausted', `requests for ${sizes().join(', ')} IDs`);
+    const before = sizes().length;
+    const { refused = {} } = await t.runSegment(driver, TAG, { ms: 1000 });
+    const calls = refused.LEAF_TAG_EXHAUSTED ?? 0;
+    t.check(calls > 20, 'answers', `${calls} calls were refused: ${JSON.stringify(refused)}`);
+    const asked = sizes().length - before;
+    t.check(asked >= 1 && asked <= 3, 'strict-exhausted', `${asked} requests for ${calls} calls in a second`);
+    left = 100;
+    await sleep(1100);
+    await t.next(driver, TAG, 5);
     checkSizes(t);
     checkCalls(t);
   },

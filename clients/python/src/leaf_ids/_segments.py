@@ -257,12 +257,12 @@ class RangeBuffer:
         with tools.lock:
             self._waiting = [call for call in self._waiting if not call.done]
             missing = sum(call.count - len(call.ids) for call in self._waiting) - self._buffered()
-            count = min(MAX_RANGE, max(self._size, missing))
+            size = min(MAX_RANGE, max(self._size, missing), self._most)
         try:
             try:
-                ranges, strict = self._ask(min(count, self._most))
+                ranges, strict = self._ask(size)
             except LeafError as error:
-                if count == 1 or error.code != "LEAF_TAG_EXHAUSTED":
+                if size == 1 or error.code != "LEAF_TAG_EXHAUSTED":
                     raise
                 self._policy = Policy(self._tag)  # a server that refused so many may have fewer
                 self._most = 1
@@ -327,6 +327,10 @@ class StrictBuffer:
         self._waiting: List[Call] = []
         self._batch: List[Call] = []
         self._sending = False
+        #: Until ``_exhausted_until``, the refusal of each batch of ``_too_many`` IDs or more: the tag has fewer left.
+        self._exhausted: Optional[LeafError] = None
+        self._exhausted_until = 0.0
+        self._too_many = 0
 
     @property
     def is_idle(self) -> bool:
@@ -364,9 +368,10 @@ class StrictBuffer:
         with tools.lock:
             self._batch = self._next_batch()
             count = sum(call.count for call in self._batch)
+            known = self._exhausted if self._is_exhausted and count >= self._too_many else None
         error: Optional[LeafError] = None
         ids = range(0)
-        if count > 0:
+        if count > 0 and known is None:
             try:
                 path = f"/api/segment/range/{self._tag}?size={count}"
                 ids = tools.servers.get(self._policy, path, lambda body: self._read(body, count))
@@ -375,6 +380,10 @@ class StrictBuffer:
         with tools.lock:
             self._sending = False
             batch, self._batch = self._batch, []
+            if known is not None:
+                self._refuse(batch, known)
+                self._send(0)
+                return
             if error is not None:
                 self._send(self._failed(batch, error))
                 return
@@ -414,16 +423,27 @@ class StrictBuffer:
     def _failed(self, batch: List[Call], error: LeafError) -> float:
         """Returns how long the next request waits, in milliseconds."""
         self._record.failed(error)
-        # A call that wants more than the tag has left must not fail the others: each then has a request of its own.
-        exhausted = error.code == "LEAF_TAG_EXHAUSTED"
-        divided = exhausted and len(batch) > 1
-        for call in batch if divided else []:
-            call.alone = True
-        if exhausted:
+        if error.retryable:
+            self._waiting = batch + self._waiting
+            return backoff_ms(self._record.failures_in_row, 25, 1000)
+        if error.code == "LEAF_TAG_EXHAUSTED":
             self._policy = Policy(self._tag)  # a server that refused so many may have fewer
-        if divided or error.retryable:
-            self._waiting = [call for call in batch if not call.done] + self._waiting
-            return 0 if divided else backoff_ms(self._record.failures_in_row, 25, 1000)
+            size = sum(call.count for call in batch)
+            self._too_many = min(self._too_many, size) if self._is_exhausted else size
+            self._exhausted, self._exhausted_until = error, monotonic_ms() + _RECENT_MS
+        self._refuse(batch, error)
+        return 0
+
+    @property
+    def _is_exhausted(self) -> bool:
+        return self._exhausted is not None and monotonic_ms() < self._exhausted_until
+
+    def _refuse(self, batch: List[Call], error: LeafError) -> None:
+        # A call that wants more than the tag has left must not fail the others: each then has a request of its own.
+        if error.code == "LEAF_TAG_EXHAUSTED" and len(batch) > 1:
+            for call in batch:
+                call.alone = True
+            self._waiting = batch + self._waiting
+            return
         for call in batch:
             call.settle(error)
-        return 0

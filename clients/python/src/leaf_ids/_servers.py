@@ -259,10 +259,14 @@ def _able(servers: List[Server]) -> List[Server]:
     return healthy or [server for server in servers if server.admits_in_need]
 
 
+#: Refusals below 500 that another server may not repeat: it may have another range of worker IDs.
+_OF_ONE_SERVER = ("LEAF_NOT_FOUND", "LEAF_REQUEST_TIMEOUT", "LEAF_WORKERS_USED_UP")
+
+
 def _is_final(error: LeafError) -> bool:
     """Whether every other server would refuse likewise."""
     status = error.status or 0
-    return status < 500 and status != 429 and error.code not in ("LEAF_NOT_FOUND", "LEAF_REQUEST_TIMEOUT")
+    return status < 500 and status != 429 and error.code not in _OF_ONE_SERVER
 
 
 def _value_of(token: Token) -> str:

@@ -29,6 +29,10 @@ final class Answers {
       + " WORKERS_USED_UP CLOCK_OFFSET WORKER_UNASSIGNED WORKER_FILE_INVALID DATABASE_UNUSABLE DATA_DIR_UNUSABLE"
       + " PORT_UNUSABLE").split(" "))));
 
+  /** Refusals below 500 that another server may not repeat: it may have another range of worker IDs. */
+  private static final Set<String> OF_ONE_SERVER = Collections.unmodifiableSet(new HashSet<>(Arrays.asList(
+      "LEAF_NOT_FOUND", "LEAF_REQUEST_TIMEOUT", "LEAF_WORKERS_USED_UP")));
+
   private Answers() {}
 
   /** A refusal of a server, with the status of its response. */
@@ -45,7 +49,7 @@ final class Answers {
   /** Whether every other server would respond with the same refusal. */
   static boolean isFinal(LeafException error) {
     int status = error instanceof Refused ? ((Refused) error).status : 400;
-    return status < 500 && status != 429 && !error.is("LEAF_NOT_FOUND") && !error.is("LEAF_REQUEST_TIMEOUT");
+    return status < 500 && status != 429 && !OF_ONE_SERVER.contains(error.code());
   }
 
   static Object parse(HttpChannel.Answer answer) throws ServerFault {

@@ -4,7 +4,6 @@ import java.time.Duration;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Collection;
-import java.util.Iterator;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
@@ -37,6 +36,10 @@ final class TagIds {
   private long highest;
   /** So many callers of a strict tag go alone: one of them wants more IDs than the tag has left. */
   private int divided;
+  /** Until {@code exhaustedUntil}, the refusal of each batch of a strict tag with {@code tooMany} IDs or more. */
+  private LeafException exhausted;
+  private long exhaustedUntil;
+  private int tooMany;
   /** The callers of the request of a strict tag that is under way. */
   private List<Caller> batch = new ArrayList<>();
   private boolean loading;
@@ -275,18 +278,13 @@ final class TagIds {
   /** @return the number of IDs to request; 0 if none are needed any more */
   private int begin() {
     List<Caller> served = new ArrayList<>();
+    List<Caller> refused = new ArrayList<>();
+    LeafException known;
     long count = 0;
     synchronized (this) {
+      known = exhausted;
       if (strict) {
-        batch = new ArrayList<>();
-        for (Iterator<Caller> each = callers.iterator(); each.hasNext(); ) {
-          Caller caller = each.next();
-          boolean full = count + caller.count > ClientOptions.MAX_SIZE || divided > 0;
-          if (full && count > 0) break;
-          count += caller.count;
-          batch.add(caller);
-        }
-        divided = Math.max(0, divided - 1);
+        for (count = form(); count > 0 && isExhausted() && count >= tooMany; count = form()) refused.addAll(removeOrDivide());
         if (count == 0) served = removeAll(batch);
       } else {
         long wanted = callers.stream().mapToLong(Caller::missing).sum() - buffered();
@@ -297,7 +295,33 @@ final class TagIds {
       if (strict) size = (int) count;
     }
     served.forEach(Caller::serve);
+    for (Caller caller : refused) caller.refuse(known);
     return (int) count;
+  }
+
+  /** Makes a batch of the callers of a strict tag, and returns its number of IDs. */
+  private long form() {
+    long count = 0;
+    batch = new ArrayList<>();
+    for (Caller caller : callers) {
+      boolean full = count + caller.count > ClientOptions.MAX_SIZE || divided > 0;
+      if (full && count > 0) break;
+      count += caller.count;
+      batch.add(caller);
+    }
+    divided = Math.max(0, divided - 1);
+    return count;
+  }
+
+  private boolean isExhausted() {
+    return exhausted != null && context.now() - exhaustedUntil < 0;
+  }
+
+  /** For a tag with fewer IDs left: the callers of a batch go alone then; returns the caller of a batch for one. */
+  private List<Caller> removeOrDivide() {
+    if (batch.size() <= 1) return removeAll(batch);
+    divided = batch.size();
+    return new ArrayList<>();
   }
 
   private synchronized Answers.Ranges read(Object body, int count) throws ServerFault {
@@ -374,8 +398,12 @@ final class TagIds {
             () -> start(startedAt));
       } else {
         loading = false;
-        if (strict && error.is("LEAF_TAG_EXHAUSTED") && batch.size() > 1) divided = batch.size();
-        else if (strict) refused = removeAll(batch);
+        if (strict && error.is("LEAF_TAG_EXHAUSTED")) {
+          tooMany = isExhausted() ? Math.min(tooMany, size) : size;
+          exhausted = error;
+          exhaustedUntil = context.now() + REFUSAL_NANOS;
+          refused = removeOrDivide();
+        } else if (strict) refused = removeAll(batch);
         else if (!error.isRetryable()) {
           refused = removeAll(callers);
           refusal = error;

@@ -323,6 +323,28 @@ class SegmentTest {
   }
 
   @Test
+  void asksAUsedUpStrictTagOnceASecondForAsManyIds() {
+    server.strict = true;
+    exhaustAfter(103);
+    LeafClient ids = open(server.client());
+    assertEquals(101, ids.next("ledger"));
+    server.log.clear();
+    for (int i = 0; i < 10; i++) assertEquals("LEAF_TAG_EXHAUSTED", codeOf(() -> ids.next("ledger", 5)));
+    for (int i = 0; i < 10; i++) assertEquals("LEAF_TAG_EXHAUSTED", codeOf(() -> ids.next("ledger", 3)));
+    assertArrayEquals(new long[] {102, 103}, ids.next("ledger", 2), "fewer are requested at once");
+    for (int i = 0; i < 10; i++) assertEquals("LEAF_TAG_EXHAUSTED", codeOf(() -> ids.next("ledger", 3)));
+    assertArrayEquals(new int[] {5, 3, 2}, server.log.stream().mapToInt(TestServer.Request::size).toArray());
+    server.always = request -> request.range(104, 108);
+    for (long[] later = {}; later.length == 0; ) {
+      try {
+        later = ids.next("ledger", 5);
+      } catch (LeafException e) {
+        assertEquals("LEAF_TAG_EXHAUSTED", e.code());
+      }
+    }
+  }
+
+  @Test
   void leavesBufferedIdsWhenACallCannotGetAll() {
     LeafClient ids = open(server.client().timeout(Duration.ofMillis(200)));
     assertEquals(1, ids.next("order"));

@@ -178,6 +178,18 @@ class WindowTest {
   }
 
   @Test
+  void asksTheOtherServersWhenOneHasNoWorkerIdLeft() throws IOException {
+    try (TestServer full = new TestServer()) {
+      full.always = request -> request.refuse(409, "LEAF_WORKERS_USED_UP");
+      // The server without worker IDs is asked first.
+      ids = LeafClient.builder().server(full.url(), "near").server(server.url(), "far").zone("near").build();
+      assertEquals(17, ids.decode(ids.snowflakes(1)[0]).workerId());
+      assertEquals(1, full.log.size());
+      assertEquals(full.log.get(0).lease(), server.log.get(0).lease(), "the same lease");
+    }
+  }
+
+  @Test
   void doesNotExtendAgainAndAgainWhenTheEndIsFarAway() throws InterruptedException {
     // Half of it is 2^63 nanoseconds or more.
     server.windowMs = 20_000_000_000_000L;
