@@ -47,7 +47,7 @@ export const clocks = {
     });
     const driver = await t.startWindow();
     await t.ready(driver);
-    const { refused: codes } = await t.runSnowflake(driver, { ms: 2000 });
+    const { refused: codes = {} } = await t.runSnowflake(driver, { ms: 2000 });
     t.check(codes.LEAF_LEASE_EXPIRED > 0, 'window', `refused after the window: ${JSON.stringify(codes)}`);
     t.check(t.requests.filter(isPut).length > 1, 'extend', 'a PUT that failed was not tried again');
     await t.answered('extend', 'a PUT with an answer', (each) => isPut(each) && !each.answer?.lose);
