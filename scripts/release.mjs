@@ -39,6 +39,9 @@ for (const file of imageFiles)
 for (const file of imageFiles.filter((name) => name.endsWith('/Chart.yaml')))
   edit(file, (text) => text.replaceAll(/^(version|appVersion): .*$/gm, `$1: ${version}`));
 
+const clients = run('git', 'ls-files', 'clients').split('\n').filter(Boolean);
+for (const file of clients.filter((name) => /\.(xml|toml|md)$/.test(name))) edit(file, renumbered);
+
 process.stdout.write(`${notes}\n\nChanged:\n${[...edits.keys()].map((file) => `  ${file}\n`).join('')}`);
 if (values['dry-run'] !== true) release();
 
@@ -48,6 +51,8 @@ function release() {
   run('git', 'commit', '--all', '--message', `Release ${version}`);
   // Verbatim, because git treats Markdown headings as comments.
   run('git', 'tag', '--annotate', tag, '--cleanup=verbatim', '--message', `${tag}\n\n${notes}`);
+  // The tag that Go reads as the version of a module in a folder.
+  if (clients.length > 0) run('git', 'tag', '--annotate', `clients/go/${tag}`, '--message', `clients/go ${tag}`);
   process.stdout.write(`Committed and tagged ${tag}. "git push --follow-tags" publishes it.\n`);
 }
 
@@ -70,6 +75,14 @@ function described(found, folder) {
     found.homepage = `${repository}/tree/main/${folder}#readme`;
   }
   return `${JSON.stringify(found, undefined, 2)}\n`;
+}
+
+/** Sets the version in the manifests and READMEs of the clients in other languages; those of other packages stay. */
+function renumbered(text) {
+  const before = manifest.version.replaceAll('.', '\\.');
+  const maven = `io\\.github\\.leaf-ids</groupId>[\\s+]*<artifactId>[\\w-]+</artifactId>[\\s+]*<version>`;
+  const places = `${maven}|<leaf\\.version>|^version = "|clients/go/v|clients/go@v`;
+  return text.replaceAll(new RegExp(`(${places})${before}(?=[<"\\s])`, 'gm'), `$1${version}`);
 }
 
 /** READMEs of packages are read outside the repository: the pages that they name become links to this version. */

@@ -103,6 +103,22 @@ describe('node scripts/release.mjs', () => {
     },
   );
 
+  it('sets the version of the clients in other languages, and tags that of Go', async () => {
+    const coordinates = (version: string): string =>
+      `<groupId>io.github.leaf-ids</groupId>\n  <artifactId>leaf-client</artifactId>\n  <version>${version}</version>`;
+    const pom = (version: string): string =>
+      `${coordinates(version)}\n<leaf.version>${version}</leaf.version>\n<version>1.0.0</version>\n`;
+    const project = (version: string): string => `version = "${version}"\ndependencies = ["other == 1.0.0"]\n`;
+    for (const folder of ['java', 'python']) await mkdir(join(directory, 'clients', folder), { recursive: true });
+    await writeFile(join(directory, 'clients/java/pom.xml'), pom('1.0.0'));
+    await writeFile(join(directory, 'clients/python/pyproject.toml'), project('1.0.0'));
+    await commitAll();
+    await release('1.1.0');
+    expect(await readFile(join(directory, 'clients/java/pom.xml'), 'utf8')).toBe(pom('1.1.0'));
+    expect(await readFile(join(directory, 'clients/python/pyproject.toml'), 'utf8')).toBe(project('1.1.0'));
+    expect(await git('tag', '--list')).toBe('clients/go/v1.1.0\nv1.1.0\n');
+  });
+
   it('links the pages that the READMEs of packages name to the version', async () => {
     const readme = join(directory, 'libs/b/README.md');
     await writeFile(readme, 'See `docs/a.md#b`, `examples/one` and `leaf`.\n');
