@@ -1,7 +1,6 @@
 // node test/conformance/broken.mjs [client …] [--only <part of a description>]: takes one rule after the other out of a copy
 // of each client (broken/<client>.json), and shows that the kit names it. Ends with 1 when one goes unnoticed. With --joint
-// 2, shows that a joint run of so many minutes finds IDs issued twice, for the rule whose removal
-// leads to them within minutes.
+// 2, shows that a joint run of so many minutes finds IDs issued twice, for the rule whose removal leads to them so soon.
 import { spawnSync } from 'node:child_process';
 import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
