@@ -18,6 +18,9 @@ from leaf_ids import AsyncLeafClient, BitLayout, LeafClient, LeafError, SegmentO
 
 Command = Dict[str, Any]
 
+#: Answers come from several threads, and a stream may write a long line in parts.
+_output = threading.RLock()
+
 
 class Clock:
     """A wall clock that steps and stands still."""
@@ -73,8 +76,10 @@ def options_of(given: Dict[str, Any], clock: Optional[Clock]) -> Dict[str, Any]:
 
 
 def answer(command: Command, **fields: Any) -> None:
-    sys.stdout.write(json.dumps({"id": command.get("id"), **fields}) + "\n")
-    sys.stdout.flush()
+    line = json.dumps({"id": command.get("id"), **fields}) + "\n"
+    with _output:
+        sys.stdout.write(line)
+        sys.stdout.flush()
 
 
 def refuse(command: Command, error: LeafError, **fields: Any) -> None:
