@@ -61,7 +61,7 @@ Look(s) == \E c \in Clock : \E w \in Candidates(s, c) :
                          d.floor)
     IN
     /\ q.op = "free" /\ doc # Absent /\ doc.origin = origin /\ IsAllowed(s)
-    /\ MayAcquire(doc) \/ ~Has("R5")
+    /\ IF Has("R5") THEN MayAcquire(doc) ELSE TRUE
     /\ Open(s)
     /\ Set(s, [op |-> "take", worker |-> w, read |-> found, opened |-> HistoryOf(d),
                least |-> IF Has("R2") THEN known ELSE q.newest, seen |-> NoHistory, since |-> 0,
@@ -86,7 +86,7 @@ Take(s) == \E c \in Clock \cup (IF count.jump < Jumps THEN {now + Jump} ELSE {})
         sent == [write |-> write, ceiling |-> ceiling, replaced |-> Replaced(q, read)]
     IN
     /\ q.op = "take" /\ write <= Writes
-    /\ HasPassed(q.least, Max({c, now + Drift}))
+    /\ HasPassed(q.least, now + Drift)
     /\ IF c \in Clock THEN UNCHANGED count ELSE Count("jump")
     /\ IF Fits(read, rec[w])
        THEN /\ Put(w, record)
@@ -144,6 +144,7 @@ Report(s) == \E c \in Clock \cup (IF count.jump < Jumps THEN {now + Jump} ELSE {
         reads == q.stored = Absent \/ (changed /\ ~MayRegisterAgain(c, ceiling, Offset))
     IN
     /\ q.op = "held" /\ q.attempted < Writes
+    /\ Reach > 0 => now > q.reported
     /\ q.stored # Absent => MayOpen(s, c <= ceiling, c)
     /\ doc' = IF q.stored = Absent THEN doc ELSE Opened(s)
     /\ count' = [count EXCEPT !.id = @ + (IF doc = doc' THEN 0 ELSE IF doc = Absent THEN 1 ELSE 0),
@@ -254,7 +255,7 @@ Stop(s) ==
         ceiling == IF Has("R4") THEN ReleasedCeiling(q.floor, q.newest) ELSE q.floor
         record == Record(s, q.attempted + 1, ceiling, TRUE)
     IN
-    /\ q.op = "held" /\ q.stored # Absent /\ q.attempted < Writes
+    /\ Stops /\ q.op = "held" /\ q.stored # Absent /\ q.attempted < Writes
     /\ \/ /\ Fits(q.stored, rec[q.worker])
           /\ Put(q.worker, record)
           /\ Save(s, FileOf(q, "released", ceiling))
@@ -283,15 +284,17 @@ StartFromFile(s) == \E c \in Clock :
 -----------------------------------------------------------------------------
 (* IDs (snowflake-generator.ts). *)
 
-Issue(s) == \E t \in Clock \cap Times :
+\* Only the marked pair: other IDs only raise the floors and ceilings that later writes have.
+Issue(s) ==
     LET q == p[s]
-        isMark == t = mark.time /\ (q.worker + LayoutOf(s)) % Cardinality(Workers) = mark.worker
+        t == mark.time
         again == spent # 0 /\ (~q.copied \/ ~Excused \/ spent < q.lease)
     IN
-    /\ q.op \in Holds /\ MayIssue(t, q.newest, q.floor, IF Has("R1") THEN q.ceiling ELSE t)
+    /\ q.op \in Holds /\ t \in Clock /\ (q.worker + LayoutOf(s)) % Cardinality(Workers) = mark.worker
+    /\ MayIssue(t, q.newest, q.floor, IF Has("R1") THEN q.ceiling ELSE t)
     /\ Set(s, [newest |-> t])
-    /\ spent' = IF isMark /\ ~(q.copied /\ Excused) THEN q.lease ELSE spent
-    /\ wrong' = wrong \cup (IF isMark /\ again THEN {"twice"} ELSE {})
+    /\ spent' = IF q.copied /\ Excused THEN spent ELSE q.lease
+    /\ wrong' = wrong \cup (IF again THEN {"twice"} ELSE {})
     /\ UNCHANGED <<now, registry, watch, file, late, past, mark, count>>
 
 -----------------------------------------------------------------------------
@@ -305,7 +308,7 @@ Tick ==
 
 \* At other steps, a process that dies leaves what it leaves at these.
 Crash(s) ==
-    /\ p[s].op \in {"held", "wrote"} \/ (p[s].op = "free" /\ p[s].attempted > 0)
+    /\ IF p[s].op = "free" THEN p[s].attempted > 0 ELSE p[s].op \in {"held", "wrote"}
     /\ p' = [p EXCEPT ![s] = Down]
     /\ UNCHANGED <<now, registry, watch, file, late, past, judged, count>>
 
@@ -328,7 +331,7 @@ Arrive == \E m \in late :
 NoRecords == [w \in Workers |-> Absent]
 
 Lose(kind) ==
-    /\ kind \in LossKinds /\ count.loss < Losses /\ Count("loss")
+    /\ kind \in LossKinds /\ count.loss < Losses /\ now <= LossTime /\ Count("loss")
     /\ CASE kind = "emptied" -> rec' = NoRecords /\ doc' = Absent /\ UNCHANGED <<origin, past>>
          [] kind = "document" -> doc # Absent /\ doc' = Absent /\ UNCHANGED <<rec, origin, past>>
          [] kind = "back" -> /\ past # Absent /\ rec' = past.rec /\ doc' = past.doc /\ past' = Absent
@@ -337,7 +340,7 @@ Lose(kind) ==
 
 \* The state to which the registry goes back.
 Keep ==
-    /\ "back" \in LossKinds /\ past = Absent /\ count.loss < Losses /\ count.keep < Losses /\ Count("keep")
+    /\ "back" \in LossKinds /\ past = Absent /\ count.loss < Losses /\ count.keep < Losses /\ now <= LossTime /\ Count("keep")
     /\ past' = [rec |-> rec, doc |-> doc]
     /\ UNCHANGED <<now, registry, watch, p, file, late, judged>>
 
@@ -363,7 +366,7 @@ Fork(s, o) ==
 
 Observe(w) ==
     /\ Maintain /\ rec[w] # Absent /\ ~rec[w].free
-    /\ watch[w] = Absent \/ watch[w].record # rec[w]
+    /\ IF watch[w] = Absent THEN TRUE ELSE watch[w].record # rec[w]
     /\ watch' = [watch EXCEPT ![w] = [record |-> rec[w], since |-> now]]
     /\ UNCHANGED <<now, registry, p, file, late, past, judged, count>>
 
@@ -372,10 +375,10 @@ Longest == Max({HorizonOf(s) : s \in Servers})
 \* By a server with any lease TTL.
 Reclaim(w) == \E s \in Servers : \E c \in Clock :
     LET horizon == IF Has("R12") THEN LongestHorizon(HorizonOf(s), doc) ELSE HorizonOf(s)
-        may == IF Has("R10") THEN watch[w] # Absent /\ MayReclaim(rec[w], now - watch[w].since, horizon)
-               ELSE watch[w] # Absent /\ ~rec[w].free /\ rec[w].ceiling < c
     IN
-    /\ Maintain /\ doc # Absent /\ watch[w] # Absent /\ watch[w].record = rec[w] /\ may
+    /\ Maintain /\ doc # Absent /\ watch[w] # Absent /\ watch[w].record = rec[w]
+    /\ IF Has("R10") THEN MayReclaim(rec[w], now - watch[w].since, horizon)
+       ELSE ~rec[w].free /\ rec[w].ceiling < c
     /\ rec' = [rec EXCEPT ![w].free = TRUE]
     /\ wrong' = wrong \cup (IF now - wrote[w] < Longest THEN {"early"} ELSE {})
     /\ UNCHANGED <<now, origin, doc, wrote, watch, p, file, late, past, mark, spent, count>>
@@ -395,7 +398,7 @@ Init ==
     /\ origin = 1
     /\ doc = [id |-> 1, generation |-> 1, origin |-> 1, began |-> 0, floor |-> 0, horizon |-> Longest,
               continues |-> Files, layout |-> 0, strategy |-> 0]
-    /\ \E place \in [Holding -> 0..(Cardinality(Holding) - 1)] : \E c \in Clock :
+    /\ \E place \in [Holding -> 0..(Cardinality(Holding) - 1)] : \E c \in (now - Age)..(now + Drift) :
         /\ \A a, b \in Holding : a # b => place[a] # place[b]
         /\ p = [s \in Servers |-> IF s \in Holding THEN First(s, place[s], c + HorizonOf(s)) ELSE Down]
         /\ rec = [w \in Workers |-> IF \E s \in Holding : place[s] = w

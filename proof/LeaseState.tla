@@ -18,10 +18,13 @@ CONSTANTS
     Maintain,      \* whether abandoned records of a pool are reclaimed
     MaxTime,       \* of true time, from 1; 0: clocks show any time from 0 to Drift
     Reach,         \* a running holder completes a report in this time; 0: it need not
+    Stops,         \* whether servers stop gracefully
     Alone,         \* whether one process of an ip:port runs at a time
     Recognized,    \* whether data that went back to an earlier state has another origin
     Excused,       \* whether IDs of a copied process count only after its next report
     LossKinds,     \* kinds of lost history: "emptied", "back", "document"
+    LossTime,      \* the latest time at which history is lost
+    Age,           \* the age of the last report of a holder at the beginning
     Leases, Writes, Lates, Losses, Forks, Jumps, Jump, Copies, \* bounds of what happens
     Without        \* the rules that are taken out
 
@@ -89,10 +92,10 @@ Opened(s) ==
     ELSE IF doc.origin # origin THEN [doc EXCEPT
         !.generation = @ + 1, !.origin = origin, !.floor = NoFloor, !.horizon = LongestHorizon(HorizonOf(s), doc)]
     ELSE [doc EXCEPT !.horizon = LongestHorizon(HorizonOf(s), doc), !.continues = @ \/ Files]
-IsAllowed(s) == doc = Absent \/ ~Has("R6") \/ FitsDocument(doc, LayoutOf(s), 0)
+IsAllowed(s) == IF doc = Absent \/ ~Has("R6") THEN TRUE ELSE FitsDocument(doc, LayoutOf(s), 0)
 MayOpen(s, holds, c) ==
     /\ IsAllowed(s)
-    /\ doc # Absent \/ ~Has("R11") \/ MayWriteDocument(holds, Records, c, Offset)
+    /\ IF doc # Absent \/ ~Has("R11") THEN TRUE ELSE MayWriteDocument(holds, Records, c, Offset)
 Open(s) == doc' = Opened(s) /\ (IF doc = Absent THEN Count("id") ELSE UNCHANGED count)
 
 (* The worker file. *)

@@ -7,25 +7,112 @@
  *
  * @type {readonly { name: string, module: string, constants: Record<string, unknown>, large?: Record<string, unknown>,
  *   invariants: readonly string[], symmetry?: string, rules?: Record<string, string>,
- *   assumptions?: Record<string, { constants: Record<string, unknown>, invariant: string }> }[]}
+ *   assumptions?: Record<string, { constants: Record<string, unknown>, invariant: string,
+ *   invariants?: readonly string[] }> }[]}
  */
 
 const LEASE = {
-  ...{ Servers: '{a, b}', Workers: '{0}', Pool: false, Twins: false, Holding: '{}', Others: '{}' },
-  ...{ Shorts: '{}', Short: 1, Horizon: 1, Offset: 1, Drift: 1, Registration: 1, Margin: 1, Files: false },
-  ...{ Maintain: false, MaxTime: 0, Reach: 0, Alone: false, Recognized: true, Excused: true, LossKinds: [] },
-  ...{ Leases: 2, Writes: 2, Lates: 0, Losses: 0, Forks: 0, Jumps: 0, Jump: 0, Copies: 0 },
+  ...{ Servers: '{a, b}', Workers: '{0}', Pool: false, Twins: false, Holding: '{a}', Others: '{}' },
+  ...{ Shorts: '{}', Short: 1, Horizon: 2, Offset: 1, Drift: 1, Registration: 1, Margin: 1, Files: false },
+  ...{ Maintain: false, MaxTime: 0, Reach: 0, Stops: false, Alone: false, Recognized: true, Excused: true },
+  ...{ LossKinds: [], LossTime: 1, Age: 0, Leases: 2, Writes: 2, Lates: 0, Losses: 0, Forks: 0, Jumps: 0, Jump: 0 },
+  Copies: 0,
 };
+/** Clocks show any time from 0 to 2, at any step. */
+const ANY_CLOCK = { MaxTime: 0, Drift: 2, Horizon: 1 };
 
 export const MODELS = [
   {
     name: 'lease-twins',
     module: 'Lease',
-    // Clocks show any time from 0 to 2.
-    constants: { ...LEASE, Twins: true, Drift: 2, Lates: 1 },
+    constants: { ...LEASE, ...ANY_CLOCK, Holding: '{}', Twins: true, Stops: true, Lates: 1 },
     large: { Drift: 3, Leases: 3, Writes: 3 },
     invariants: ['Unique'],
     symmetry: 'Symmetry',
     rules: { R1: 'Unique', R2: 'Unique', R3: 'Unique', R4: 'Unique' },
+  },
+  {
+    name: 'lease-watch',
+    module: 'Lease',
+    constants: { ...LEASE, Twins: true, MaxTime: 3, Reach: 1, Writes: 4, Jumps: 1, Jump: 3 },
+    large: { MaxTime: 5, Writes: 6, Leases: 3, Stops: true },
+    invariants: ['Unique', 'Kept', 'Yields', 'Near'],
+    rules: { R8: 'Yields', R9: 'Near' },
+  },
+  {
+    name: 'lease-history-fixed',
+    module: 'Lease',
+    constants: { ...LEASE, MaxTime: 5, Age: 1, LossKinds: ['emptied', 'back'], Losses: 1 },
+    large: { MaxTime: 6, LossTime: 3, Losses: 2, Lates: 1 },
+    invariants: ['Unique', 'Kept'],
+    rules: { R5: 'Unique', R7: 'Kept' },
+    assumptions: {
+      'a registry that goes back is recognized': {
+        constants: { Recognized: false, LossKinds: ['back'] },
+        invariants: ['Unique'],
+        invariant: 'Unique',
+      },
+    },
+  },
+  {
+    name: 'lease-history-pool',
+    module: 'Lease',
+    constants: { ...LEASE, Pool: true, MaxTime: 4, Horizon: 4, Reach: 1, Writes: 5, LossKinds: ['emptied'], Losses: 1 },
+    large: { MaxTime: 6, LossTime: 3, Losses: 2, LossKinds: ['emptied', 'back'] },
+    invariants: ['Unique', 'Kept'],
+    rules: { R5: 'Unique' },
+    assumptions: {
+      'a holder reaches the registry within the grace': { constants: { Reach: 0 }, invariant: 'Unique' },
+      'clocks differ by at most the allowed offset': { constants: { Drift: 3 }, invariant: 'Unique' },
+    },
+  },
+  {
+    name: 'lease-reclaim',
+    module: 'Lease',
+    constants: { ...LEASE, Pool: true, Maintain: true, MaxTime: 4, Drift: 2, Shorts: '{b}' },
+    large: { MaxTime: 6, Writes: 3, Leases: 3, Stops: true },
+    invariants: ['Unique', 'Kept', 'Patient'],
+    rules: { R10: 'Patient', R12: 'Patient' },
+  },
+  {
+    name: 'lease-file',
+    module: 'Lease',
+    constants: { ...LEASE, Servers: '{a}', Twins: true, Files: true, MaxTime: 3, Horizon: 1 },
+    large: { MaxTime: 5, Leases: 3, Lates: 2, Writes: 3 },
+    invariants: ['Unique'],
+    rules: { R12: 'Unique' },
+    assumptions: {
+      'one process of an ip:port runs': { constants: { Servers: '{a, b}' }, invariant: 'Unique' },
+      'data directories are not copied': { constants: { Copies: 1 }, invariant: 'Unique' },
+    },
+  },
+  {
+    name: 'lease-copy',
+    module: 'Lease',
+    constants: { ...LEASE, ...ANY_CLOCK, Twins: true, Forks: 1, Writes: 3, Leases: 1 },
+    large: { Drift: 3, Leases: 2, Writes: 4 },
+    invariants: ['Unique'],
+    rules: { R13: 'Unique' },
+    assumptions: {
+      'IDs of a copy do not count before its next report': { constants: { Excused: false }, invariant: 'Unique' },
+      'the answer to the first report of a copy arrives': { constants: { Lates: 2 }, invariant: 'Unique' },
+    },
+  },
+  {
+    name: 'lease-layout',
+    module: 'Lease',
+    constants: {
+      ...LEASE,
+      Workers: '{0, 1}',
+      Others: '{b}',
+      MaxTime: 4,
+      Reach: 1,
+      Writes: 4,
+      LossKinds: ['document'],
+      Losses: 1,
+    },
+    large: { MaxTime: 6, LossTime: 3, Leases: 3, Writes: 6 },
+    invariants: ['Unique', 'Kept'],
+    rules: { R6: 'Unique', R11: 'Kept' },
   },
 ];

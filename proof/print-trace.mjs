@@ -14,7 +14,8 @@ export function printTrace(trace) {
 
 /** In the first state, what is empty or 0 is left out. */
 function isPlain(path, values) {
-  return ['0', '{}', '<<>>', 'FALSE', '[absent |-> TRUE]', '"down"'].includes(values.get(path));
+  const value = values.get(path) ?? '';
+  return ['{}', '<<>>', 'FALSE', '[absent |-> TRUE]', '"down"'].includes(value) || !/[1-9"]/.test(value);
 }
 
 /** The parts of a value by their paths: records and functions are taken apart, at most two levels deep. */

@@ -77,7 +77,7 @@ function resultOf(output) {
   const depth = Number(/depth of the complete state graph search is (\d+)/.exec(output)?.[1] ?? 0);
   const violated = /Error: Invariant (\w+) is violated/.exec(output)?.[1];
   const isComplete = output.includes('Model checking completed. No error has been found.');
-  if (violated === undefined && !isComplete) throw new Error(`TLC failed:\n${output.slice(-4000)}`);
+  if (violated === undefined && !isComplete) throw new Error(`TLC failed:\n${messageOf(output)}`);
   return { states, depth, violated, trace: violated === undefined ? [] : traceOf(output), actions: actionsOf(output) };
 }
 
@@ -108,4 +108,14 @@ function actionsOf(output) {
     ...output.matchAll(/^<(\w+) line \d+, col \d+ to line \d+, col \d+ of module \w+(?: \([^)]*\))?>: (\d+):(\d+)/gm),
   ];
   return new Map(found.map(([, name, , total]) => [name, Number(total)]));
+}
+
+/** What TLC says of an error, without its state and the coverage. */
+function messageOf(output) {
+  const from = Math.max(0, output.search(/^(Error|\*\*\*)/m));
+  const lines = output.slice(from).split('\n');
+  return lines
+    .filter((line) => !/^(State|\/\\|<|\s+\|*line)/.test(line))
+    .slice(0, 40)
+    .join('\n');
 }
