@@ -11,6 +11,8 @@ import {
   required,
   rule,
   type Rules,
+  type StepLog,
+  stepLogRule,
   tagRule,
   that,
   textOr,
@@ -82,6 +84,8 @@ export interface LeafClientOptions {
   /** Token for servers with `LEAF_CLIENT_TOKENS`; none by default. A function is called for each request. */
   readonly token?: ClientToken;
   readonly events?: Partial<LeafClientEvents>;
+  /** Records what this process does with its worker window, for tests. */
+  readonly stepLog?: StepLog;
 }
 
 export const DEFAULT_CLIENT_OPTIONS = {
@@ -164,6 +168,7 @@ const CLIENT_RULES: Rules<LeafClientOptions> = {
   layout: layoutRule,
   token: tokenRule,
   events: object(EVENTS),
+  stepLog: stepLogRule,
 };
 
 /** Whether the option `snowflake` has the mode `window`. */

@@ -102,7 +102,9 @@ export class LeafClient extends IdService {
     this.periods = new PeriodRequests(context);
     this.numbers = new NumberRequests(context, () => this.assertOpen());
     this.direct = prefetch ? undefined : new DirectRequests(context);
-    this.window = window && new WindowSnowflakes({ ...context, newLease: () => newLease(clock) }, window, layout);
+    const { stepLog } = options;
+    const held = { ...context, newLease: () => newLease(clock), ...(stepLog && { stepLog }) };
+    this.window = window && new WindowSnowflakes(held, window, layout);
     const fetched = this.direct ? new DirectSnowflakes(this.direct) : new SnowflakeBuffer(context, snowflake);
     this.source = this.window ?? fetched;
   }

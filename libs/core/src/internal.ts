@@ -57,6 +57,17 @@ export {
 export { forEachParallel, forEachInPages } from './util/for-each';
 export { PeriodicTask, Ticker } from './util/periodic-task';
 export { systemRandom } from './util/random';
+export {
+  leaseStep,
+  LoggedLayout,
+  LoggedSegmentStore,
+  LoggedWorkerFile,
+  LoggedWorkerStore,
+  stepFile,
+  StepLog,
+  stepLogRule,
+  type StepLine,
+} from './steps';
 export { parseRfc3339 } from './util/rfc3339';
 export { NO_NONCE, NONCE_HEADER, NONCE_PARAMETER, NONCE_PATTERN } from './util/request-nonce';
 export { rendezvousScore } from './util/rendezvous-score';
@@ -190,7 +201,7 @@ export {
 export { holdersOf, mayBeUsed } from './worker/record-relation';
 export { workerStoreRule } from './worker/worker-store';
 export type { WorkerClaim } from './worker/worker-claim';
-export { windowOf } from './worker/window-holder';
+export { leaseText, windowOf } from './worker/window-holder';
 export {
   HOLDER_PATTERN,
   MARKS,

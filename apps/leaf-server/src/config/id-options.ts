@@ -1,5 +1,6 @@
 import { join, resolve } from 'node:path';
-import { formatInstance } from '@leaf-ids/core';
+import { formatInstance, type SegmentStore, SystemClock } from '@leaf-ids/core';
+import { LoggedSegmentStore, stepFile, StepLog } from '@leaf-ids/core/internal';
 import type { SegmentModuleOptions, SnowflakeModuleOptions } from '@leaf-ids/id';
 import { leafRule, workerRangeOf } from '@leaf-ids/id/internal';
 import { FIRST_TAG } from '@leaf-ids/persistence';
@@ -14,9 +15,12 @@ export interface IdOptions {
 
 /** The options of the libraries. */
 export function idsOf(values: Resolved): IdOptions {
+  const { LEAF_STEP_LOG: directory } = values;
+  const log = directory === undefined ? undefined : new StepLog(new SystemClock(), stepFile(resolve(directory)));
+  const wrapStore = log && ((store: SegmentStore): SegmentStore => new LoggedSegmentStore(store, log));
   return {
-    ...(values.LEAF_SEGMENT_ENABLED && { segment: segmentOf(values) }),
-    ...(values.LEAF_SNOWFLAKE_ENABLED && { snowflake: snowflakeOf(values) }),
+    ...(values.LEAF_SEGMENT_ENABLED && { segment: { ...segmentOf(values), ...(wrapStore && { wrapStore }) } }),
+    ...(values.LEAF_SNOWFLAKE_ENABLED && { snowflake: { ...snowflakeOf(values), ...(log && { stepLog: log }) } }),
   };
 }
 

@@ -70,6 +70,11 @@ export const VARIABLES = {
   LEAF_DATA_DIR: variable('./data', path, 'directory of the embedded database and the worker files', {
     neverEmpty: true,
   }),
+  LEAF_STEP_LOG: variable(
+    undefined,
+    path,
+    'directory for a file of each process with the steps that it takes with its worker ID and its ranges, which the tests check; it grows without limit; default: none',
+  ),
   LEAF_SEGMENT_ENABLED: variable(true, flag, 'enables segment mode', { option: 'segment' }),
   LEAF_SNOWFLAKE_ENABLED: variable(true, flag, 'enables snowflake mode', { option: 'snowflake' }),
   ...ID_VARIABLES,

@@ -152,7 +152,12 @@ function pathWithoutLease(path: string, route?: string): string {
 /** The modes with spans around what they ask of the database and the worker registry. */
 export function traced({ segment, snowflake }: LeafConfig['ids'], tracing: Tracing): LeafConfig['ids'] {
   return {
-    ...(segment && { segment: { ...segment, wrapStore: (store: SegmentStore) => tracedStore(store, tracing) } }),
+    ...(segment && {
+      segment: {
+        ...segment,
+        wrapStore: (store: SegmentStore) => tracedStore(segment.wrapStore?.(store) ?? store, tracing),
+      },
+    }),
     ...(snowflake && {
       snowflake: { ...snowflake, wrapRegistry: (registry: WorkerRegistry) => tracedRegistry(registry, tracing) },
     }),

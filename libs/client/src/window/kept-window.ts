@@ -3,6 +3,8 @@ import {
   backoffMs,
   type BackoffOptions,
   type IssueWindow,
+  leaseStep,
+  leaseText,
   RecentRefusal,
   retry,
   type Term,
@@ -153,7 +155,7 @@ export class KeptWindow implements IssueWindow {
     // A clock that was set back must not repeat a timestamp of an earlier window of the same worker.
     const floor = Math.max(answer.from - 1, this.newest());
     this.held = { answer, floor };
-    this.accept(answer);
+    this.accept(answer, requests);
     // The client may have been closed meanwhile.
     if (this.isFinal) return;
     this.term = { workerId: answer.workerId, floor };
@@ -166,13 +168,14 @@ export class KeptWindow implements IssueWindow {
     if (held === undefined) return;
     const maxMs = Math.min(MAX_BACKOFF_MS, this.options.windowMs / 20);
     const isRetryable = (error: unknown): boolean => !isLost(error);
-    this.accept(await this.attempt(() => requests.extend(held.answer), { firstMs: 100, maxMs, isRetryable }));
+    this.accept(await this.attempt(() => requests.extend(held.answer), { firstMs: 100, maxMs, isRetryable }), requests);
     this.announce();
   }
 
   /** @throws LeafError `LEAF_LAYOUT_MISMATCH` */
-  private accept({ layout, until, now: serverNow }: WindowAnswer): void {
-    const { clock } = this.context;
+  private accept({ layout, workerId, from, until, now: serverNow }: WindowAnswer, { lease }: LeaseRequests): void {
+    const { clock, stepLog } = this.context;
+    stepLog?.add({ kind: 'window', worker: workerId, lease: leaseStep(leaseText(lease, from)), from, until });
     this.layout ??= layout;
     if (layout.fingerprint !== this.layout.fingerprint) throw mismatch(this.layout, layout);
     // By the clock that reaches the end first; but not again and again if the own one is far ahead.

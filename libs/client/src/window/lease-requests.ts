@@ -25,7 +25,7 @@ export class LeaseRequests {
 
   /** @param lease 32 hexadecimal digits, a secret */
   constructor(
-    private readonly lease: string,
+    readonly lease: string,
     private readonly requester: Pick<Requester, 'send'>,
     private readonly options: ResolvedWindow,
     private readonly random: RandomSource,

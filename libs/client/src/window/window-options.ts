@@ -1,5 +1,14 @@
 import { hostname } from 'node:os';
-import { HOLDER_PATTERN, oneOf, rule, type Rules, whole, WINDOW_MS, withDefaults } from '@leaf-ids/core/internal';
+import {
+  HOLDER_PATTERN,
+  oneOf,
+  rule,
+  type Rules,
+  type StepLog,
+  whole,
+  WINDOW_MS,
+  withDefaults,
+} from '@leaf-ids/core/internal';
 import { type ClientToken, tokenRule } from '../http/http-connection';
 import type { Requester } from '../http/requester';
 import type { PrefetchContext } from '../prefetch/prefetch-context';
@@ -54,4 +63,5 @@ export interface WindowContext extends Omit<PrefetchContext, 'requester' | 'even
   readonly events: WindowEvents;
   /** 32 random hexadecimal digits that cannot be guessed. */
   readonly newLease: () => string;
+  readonly stepLog?: StepLog;
 }

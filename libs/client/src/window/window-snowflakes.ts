@@ -1,6 +1,7 @@
 import { type BitLayout, type LeafError, isLeafError } from '@leaf-ids/core';
 import {
   DEFAULT_SNOWFLAKE_OPTIONS,
+  LoggedLayout,
   SnowflakeGenerator,
   type SnowflakeSnapshot,
   withinDeadline,
@@ -100,10 +101,11 @@ export class WindowSnowflakes implements SnowflakeSource {
   }
 
   private newGenerator(): SnowflakeGenerator {
-    const { clock, random, timeoutMs: waitMs } = this.context;
+    const { clock, random, timeoutMs: waitMs, stepLog } = this.context;
     const { layout } = this.window;
     if (layout === undefined) throw this.window.refusal;
-    this.ids = new SnowflakeGenerator(layout, this.window, clock, random, { ...DEFAULT_SNOWFLAKE_OPTIONS, waitMs });
+    const logged = stepLog ? new LoggedLayout(layout, stepLog) : layout;
+    this.ids = new SnowflakeGenerator(logged, this.window, clock, random, { ...DEFAULT_SNOWFLAKE_OPTIONS, waitMs });
     return this.ids;
   }
 

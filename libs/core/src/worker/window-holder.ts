@@ -58,7 +58,8 @@ export class WindowHolder extends LeaseHolder {
   }
 }
 
-function leaseText(lease: string, from: number): string {
+/** The lease ID of a window in its record. */
+export function leaseText(lease: string, from: number): string {
   return `${lease}-${from}`;
 }
 

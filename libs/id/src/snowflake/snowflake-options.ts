@@ -18,6 +18,8 @@ import {
   type Rules,
   SNOWFLAKE_RULES,
   type SnowflakeOptions,
+  type StepLog,
+  stepLogRule,
   whole,
   withDefaults,
   type WorkerRange,
@@ -55,6 +57,8 @@ export interface RegistryModuleOptions extends LoggerOption {
    * the comparison.
    */
   readonly maxClockOffsetMs?: number;
+  /** Records what this process does with its worker ID, for tests. */
+  readonly stepLog?: StepLog;
 }
 
 /** Omitted options have their defaults. */
@@ -86,14 +90,14 @@ export const DEFAULT_SNOWFLAKE_MODULE_OPTIONS = {
 /** The options of the registry, with the defaults of snowflake mode. */
 export function registryOptions(given: RegistryModuleOptions): LeasedRegistryOptions {
   const options = withDefaults(DEFAULT_SNOWFLAKE_MODULE_OPTIONS, given);
-  const { registry, maxClockOffsetMs, logger } = options;
+  const { registry, maxClockOffsetMs, logger, stepLog } = options;
   const { lease } = strategyOf(registry);
   // eslint-disable-next-line @typescript-eslint/no-deprecated -- the alias itself
   const { reportMs = lease.reportMs, leaseTtlMs = options.horizonMs ?? lease.leaseTtlMs } = options;
   const { fingerprint, maxWorkerId } = new BitLayout(options.layout);
   const settings = { registry, reportMs, maxClockOffsetMs, leaseTtlMs, layout: fingerprint, maxWorkerId };
   const workers = workerRangeOf(given);
-  return { ...settings, ...(workers && { workers }), ...(logger && { logger }) };
+  return { ...settings, ...(workers && { workers }), ...(logger && { logger }), ...(stepLog && { stepLog }) };
 }
 
 /** The worker IDs that a server may have; undefined if there is no limit. The options have no faults. */
@@ -115,6 +119,7 @@ const REGISTRY_MODULE_RULES: Rules<RegistryModuleOptions> = {
   layout: layoutRule,
   workers: workerRangeRule,
   datacenter: whole(0),
+  stepLog: stepLogRule,
   logger: loggerRule,
 };
 

@@ -12,6 +12,7 @@ import {
   isLeafError,
 } from '@leaf-ids/core';
 import {
+  LoggedLayout,
   PeriodicTask,
   reasonOf,
   retry,
@@ -94,7 +95,8 @@ export class SnowflakeService {
     const newest = (): number => this.generator.lastTimestamp;
     const leaseId = randomBytes(8).toString('hex');
     this.lease = new WorkerLease(this.registry, options.instance, leaseId, newest, clock, this.events());
-    this.generator = new SnowflakeGenerator(this.layout, this.lease, clock, systemRandom, options);
+    const layout = given.stepLog ? new LoggedLayout(this.layout, given.stepLog) : this.layout;
+    this.generator = new SnowflakeGenerator(layout, this.lease, clock, systemRandom, options);
     const { instance, mostWindows } = options;
     this.windows = new WorkerWindows(this.registry, instance, clock, mostWindows);
     const task = (name: string, run: () => Promise<void>, what: string): PeriodicTask =>

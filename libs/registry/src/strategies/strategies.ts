@@ -7,6 +7,9 @@ import {
   isWorkerIn,
   LEASE_LIMITS,
   leaseFaults,
+  LoggedWorkerFile,
+  LoggedWorkerStore,
+  type StepLog,
   type LeaseLimits,
   object,
   oneOf,
@@ -110,6 +113,8 @@ export const registryRule: Rule = both(
 /** A strategy and the options of its leases. */
 export interface LeasedRegistryOptions extends Omit<WorkerRegistryOptions, 'name' | 'remembers'>, LoggerOption {
   readonly registry: RegistryOptions;
+  /** Records the writes of the registry. */
+  readonly stepLog?: StepLog;
 }
 
 /** The faults that options without a fault have together. */
@@ -174,7 +179,12 @@ function bind<Name extends StrategyName>(options: OptionsOf<Name>): BoundStrateg
  *
  * @param registry without faults
  */
-export function createRegistry({ registry, logger: given, ...options }: LeasedRegistryOptions): WorkerRegistry {
+export function createRegistry({
+  registry,
+  logger: given,
+  stepLog,
+  ...options
+}: LeasedRegistryOptions): WorkerRegistry {
   const logger = loggerOf({ logger: given }, 'Registry');
   const surroundings = { clock: new SystemClock(), random: systemRandom };
   const strategy = strategyOf(registry);
@@ -186,5 +196,10 @@ export function createRegistry({ registry, logger: given, ...options }: LeasedRe
   });
   const newId = (): string => randomBytes(8).toString('hex');
   const known = { name: registry.strategy, remembers: strategy.remembers, limits: limitsOf(strategy) };
-  return new WorkerRegistry({ ...parts, ...surroundings, newId }, { ...known, ...options });
+  return new WorkerRegistry({ ...loggedParts(parts, stepLog), ...surroundings, newId }, { ...known, ...options });
+}
+
+function loggedParts({ policy, store, file }: StrategyParts, log: StepLog | undefined): StrategyParts {
+  if (log === undefined) return { policy, store, ...(file && { file }) };
+  return { policy, store: new LoggedWorkerStore(store, log, !policy.exclusive), ...(file && { file: new LoggedWorkerFile(file, log) }) };
 }
