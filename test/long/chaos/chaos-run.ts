@@ -1,4 +1,6 @@
+import { rm } from 'node:fs/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { checkTraces, type TraceCheck } from '../../support/step-traces';
 import { until } from '../../support/until';
 import type { Plan } from './faults/fault';
 import type { FaultRecord } from './history/fault-record';
@@ -10,7 +12,7 @@ import { Books } from './load/recorder';
 import { kindsOf, type Round, rounds } from './schedule';
 import type { CoordinatorKind } from './world/coordinator';
 import type { DatabaseKind } from './world/database';
-import { ChaosWorld } from './world/world';
+import { ChaosWorld, stepsOf } from './world/world';
 
 export interface ChaosOptions {
   readonly database: DatabaseKind;
@@ -43,6 +45,8 @@ export interface ChaosOutcome {
   readonly stuck: string | undefined;
   /** Callers that went without IDs for too long in the calm part. */
   readonly late: readonly string[];
+  /** Whether the steps of the servers are behaviours of the model. */
+  readonly traces: TraceCheck;
 }
 
 /** Between two rounds. */
@@ -56,12 +60,11 @@ const PROGRESS_MS = 10_000;
 const RECOVERY_LIMIT_MS = 120_000;
 
 export async function runChaos(options: ChaosOptions): Promise<ChaosOutcome> {
+  const steps = stepsOf(options.folder);
+  await rm(steps, { recursive: true, force: true });
   const world = await ChaosWorld.start(options.database, options.coordinator, options.serverFile, options.folder);
-  try {
-    return await new ChaosRun(world, options).play();
-  } finally {
-    await world.stop();
-  }
+  const outcome = await new ChaosRun(world, options).play().finally(() => world.stop());
+  return { ...outcome, traces: await checkTraces(steps) };
 }
 
 type Recovery = Required<Pick<FaultRecord, 'recoveredAt' | 'recoveryMs' | 'lastTrouble'>>;
@@ -79,7 +82,7 @@ class ChaosRun {
     this.load = new Load(world, this.books, options.seed);
   }
 
-  async play(): Promise<ChaosOutcome> {
+  async play(): Promise<Omit<ChaosOutcome, 'traces'>> {
     const { database, coordinator, seed, minutes } = this.options;
     const wanted = this.options.kinds ?? kindsOf(database, coordinator);
     const possible = wanted.filter((kind) => this.world.disks.size > 0 || !kind.startsWith('disk-'));

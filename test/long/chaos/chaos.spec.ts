@@ -30,14 +30,17 @@ it(
     const summary = summarize(DATABASE, SEED, outcome);
     writeReports(folder, summary, outcome);
     process.stdout.write(`${tell(summary)}\nnpm run chaos -- --busy --seed ${SEED} --minutes ${MINUTES}\n`);
-    const { duplicates, descents, unexpected, stuck, late } = summary;
-    expect({ duplicates, descents, unexpected, stuck, late }).toEqual({
+    const { duplicates, descents, unexpected, stuck, late, traces } = summary;
+    expect({ duplicates, descents, unexpected, stuck, late, refused: traces.refused }).toEqual({
       duplicates: [],
       descents: [],
       unexpected: [],
       stuck: undefined,
       late: [],
+      refused: [],
     });
+    // The worker IDs of five servers, and the tags.
+    expect(traces.accepted).toBeGreaterThan(5);
     expect(summary.faults).toBeGreaterThanOrEqual(LEAST_FAULTS);
     expect(Object.values(summary.tagChanges)).not.toContain(0);
     expect(summary.receipts).toBeGreaterThan(1000 * MINUTES);

@@ -7,6 +7,7 @@ import type { SeededRandom } from '../../support/seeded-random';
 import type { Directory } from './sim-disk';
 import type { Place, SimProcess } from './sim-process';
 import type { RegistryServer, SimServer } from './sim-server';
+import type { StepLogs } from './step-logs';
 import type { Tally } from './tally';
 
 /** A machine: what happens to its clock or its network happens to all servers on it. */
@@ -50,6 +51,7 @@ export interface WorldParts {
   readonly places: readonly SimPlace[];
   readonly clients: { inject(kind: ClientFaultKind, fault: Fault): void };
   readonly note: Note | undefined;
+  readonly stepLogs: StepLogs | undefined;
   /** True milliseconds at which history was lost last. */
   readonly lossAt: number | undefined;
   /** Lease IDs whose record a late write has replaced, or has written: ZooKeeper compares only the version of a node. */

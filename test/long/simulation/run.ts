@@ -4,6 +4,7 @@ import { parseArgs } from 'node:util';
 import { Worker } from 'node:worker_threads';
 import type { Fault } from './faults';
 import type { Breach } from './ledger';
+import { recordSteps } from './record-steps';
 import { report } from './report';
 import {
   describeFailure,
@@ -24,6 +25,7 @@ npm run sim -- --seeds 10000 --first 1  the first of them
 npm run sim -- --worlds segments        of segments alone, one for each seed; lease: without them
 npm run sim -- --seed 4711              plays one again, prints every step, and shrinks it when it fails
 npm run sim -- --seed 4711 --keep 3,17  with only those of its faults
+npm run sim -- --seeds 20 --steps <dir> writes the step logs of each world, for proof/trace/check.mjs
 npm run sim -- --without R3             with a rule taken out, until that shows; --without all: every rule`;
 
 const BATCH = 50;
@@ -40,6 +42,7 @@ async function main(): Promise<void> {
       threads: { type: 'string', default: String(availableParallelism()) },
       worlds: { type: 'string', default: 'all' },
       json: { type: 'boolean', default: false },
+      steps: { type: 'string' },
     },
   });
   const until = values.until?.split(',') as Breach[] | undefined;
@@ -50,6 +53,10 @@ async function main(): Promise<void> {
     return worlds === 'segments'
       ? playOne(SEGMENTS, seed, values.keep, until)
       : playOne(LEASE, seed, values.keep, until);
+  }
+  if (values.steps !== undefined) {
+    await recordSteps(whole('first', values.first), whole('seeds', values.seeds), values.steps);
+    return;
   }
   const threads = whole('threads', values.threads);
   const totals = await inParallel(whole('first', values.first), whole('seeds', values.seeds), threads, until, worlds);

@@ -10,6 +10,9 @@ import {
 import {
   DEFAULT_SNOWFLAKE_OPTIONS,
   type FileRecord,
+  LoggedLayout,
+  LoggedWorkerFile,
+  LoggedWorkerStore,
   reasonOf,
   SnowflakeGenerator,
   type Term,
@@ -29,6 +32,7 @@ import type { Note, Scheduler } from './scheduler';
 import { SeededRandom } from '../../support/seeded-random';
 import type { SimClock } from './sim-clock';
 import { type Directory, type Disk, SimFile } from './sim-disk';
+import type { StepLogs } from './step-logs';
 import type { Tally } from './tally';
 
 /** Where one server runs, and those that take its place. */
@@ -52,6 +56,7 @@ export interface Surroundings {
   readonly ledger: Ledger;
   readonly tally: Tally;
   readonly note: Note | undefined;
+  readonly stepLogs: StepLogs | undefined;
   storeOf(process: SimProcess): WorkerStore;
   /** True milliseconds at which the registry lost its history last. */
   readonly lossAt: number | undefined;
@@ -116,10 +121,17 @@ export class SimProcess implements Caller {
     const random = (bound: number): number => this.random.below(bound);
     const pool = conditions.strategy === 'pool';
     this.file = new SimFile(place.disk, this, scheduler, (record) => this.filed(record));
-    const { file } = this;
+    const log = around.stepLogs?.of(name, clock);
+    const store = around.storeOf(this);
+    const file = log ? new LoggedWorkerFile(this.file, log) : this.file;
     this.registry = new WorkerRegistry(
       {
-        ...{ store: around.storeOf(this), policy: pool ? new PoolPolicy() : new FixedPolicy(), clock, random },
+        ...{
+          store: log ? new LoggedWorkerStore(store, log, pool) : store,
+          policy: pool ? new PoolPolicy() : new FixedPolicy(),
+          clock,
+          random,
+        },
         ...(conditions.strategy === 'fixed with file' ? { file } : {}),
         newId: () => `registry-${this.random.bits()}`,
       },
@@ -149,7 +161,8 @@ export class SimProcess implements Caller {
       },
       onLost: (error) => this.leaseLost(error),
     });
-    this.ids = new SnowflakeGenerator(layout, this.lease, clock, random, DEFAULT_SNOWFLAKE_OPTIONS);
+    const generated = log ? new LoggedLayout(layout, log) : layout;
+    this.ids = new SnowflakeGenerator(generated, this.lease, clock, random, DEFAULT_SNOWFLAKE_OPTIONS);
     if (origin === undefined) scheduler.at(scheduler.now, 'boot', () => this.boot(), this);
     else this.remember(origin);
   }

@@ -27,6 +27,7 @@ import { type Place, SimProcess, type Surroundings } from './sim-process';
 import { type RegistryServer, SimServer, type WriteListener, type Writer } from './sim-server';
 import { type Carry, SimStore } from './sim-store';
 import { SimZookeeper } from './sim-zookeeper';
+import { StepLogs, type StepWriter } from './step-logs';
 import { noTally, type Tally } from './tally';
 
 export interface SimulationOptions {
@@ -36,6 +37,8 @@ export interface SimulationOptions {
   readonly until?: readonly Breach[];
   readonly onStep?: StepListener;
   readonly onNote?: (text: string) => void;
+  /** Receives what each process does with worker IDs. */
+  readonly onProcessStep?: StepWriter;
 }
 
 export interface SimulationResult {
@@ -81,6 +84,7 @@ export class SimulationWorld implements Surroundings, WriteListener, WorldParts 
   private readonly schedule: readonly Fault[];
   private readonly counts = noFaults();
   private readonly liveness: Liveness;
+  readonly stepLogs: StepLogs | undefined;
   private started = 0;
   private directories = 0;
   /** Unix milliseconds: newcomers issue above it. */
@@ -100,7 +104,8 @@ export class SimulationWorld implements Surroundings, WriteListener, WorldParts 
     this.ledger = new Ledger(options.until, conditions.strategy === 'fixed with file');
     const onError = (error: unknown): void => this.ledger.breach('error', reasonOf(error));
     this.scheduler = new Scheduler(this.random, onError, options.onStep);
-    const { onNote } = options;
+    const { onNote, onProcessStep } = options;
+    this.stepLogs = onProcessStep && new StepLogs(this.scheduler, onProcessStep);
     this.note = onNote && ((text) => onNote(text()));
     this.network = new Network(this.scheduler, conditions.timeoutMs, conditions.latencyMs, this.note);
     const layout = conditions.strategy === 'pool' ? PLAIN : SEQUENTIAL;

@@ -48,7 +48,7 @@ export function writeDocument(place: string, seed: number): string {
 /** The summary of a run for a terminal. */
 export function describe(summary: Summary): string {
   const { faults, ids, calls, duplicates, descents, unexpected, segment, snowflake } = summary;
-  const { failedStarts, impossible, stuck, late } = summary;
+  const { failedStarts, impossible, stuck, late, traces } = summary;
   const [header = [], ...rows] = rowsOf(summary);
   return [
     table(header, rows).join('\n'),
@@ -56,10 +56,12 @@ export function describe(summary: Summary): string {
     `${faults} faults, ${calls} calls, ${ids} IDs; ${failedStarts} starts failed and were repeated`,
     `tags: ${changesOf(summary)}`,
     `${duplicates.length} duplicates, ${descents.length} out of order, ${unexpected.length} unexpected refusals`,
+    `traces of the steps of the servers: ${traces.accepted} accepted, ${traces.refused.length} refused`,
     `answered: segment ${percent(segment)} (outages that outlast the buffers left out), snowflake ${percent(snowflake)}`,
     ...targetsOf(summary),
     ...(impossible.length > 0 ? [`Not possible on this machine: ${impossible.join(', ')}`] : []),
     ...[...duplicates, ...descents, ...unexpected].map((problem) => JSON.stringify(problem)),
+    ...traces.refused,
     ...(stuck === undefined ? [] : [stuck]),
     ...late.map((caller) => `In the calm part, ${caller}`),
   ].join('\n');

@@ -1,3 +1,4 @@
+import type { TraceCheck } from '../../../support/step-traces';
 import type { ChaosOutcome } from '../chaos-run';
 import type { FaultRecord } from '../history/fault-record';
 import type { Duplicate } from '../history/history';
@@ -47,6 +48,7 @@ export interface Summary {
   readonly stuck: string | undefined;
   /** Callers that went without IDs for too long while no fault lasted. */
   readonly late: readonly string[];
+  readonly traces: TraceCheck;
   readonly passed: boolean;
 }
 
@@ -56,7 +58,7 @@ interface Window {
 }
 
 export function summarize(place: string, seed: number, outcome: ChaosOutcome): Summary {
-  const { books, durationMs, rounds, tagChanges, failedStarts, impossible, stuck, late } = outcome;
+  const { books, durationMs, rounds, tagChanges, failedStarts, impossible, stuck, late, traces } = outcome;
   const { history, judge, clients } = books;
   const duplicates = history.duplicates();
   const tallies = judge.all();
@@ -101,7 +103,10 @@ export function summarize(place: string, seed: number, outcome: ChaosOutcome): S
     impossible,
     stuck,
     late,
-    passed: [duplicates, history.descents, unexpected, late].every(({ length }) => length === 0) && stuck === undefined,
+    traces,
+    passed:
+      [duplicates, history.descents, unexpected, late, traces.refused].every(({ length }) => length === 0) &&
+      stuck === undefined,
   };
 }
 

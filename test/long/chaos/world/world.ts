@@ -139,6 +139,7 @@ export class ChaosWorld {
       LEAF_SNOWFLAKE_REGISTRY: registry,
       LEAF_SNOWFLAKE_LEASE_TTL_MS: String(policyOf(registry) === 'pool' ? POOL_TTL_MS : FIXED_TTL_MS),
       LEAF_SNOWFLAKE_OFFLINE: 'local_file',
+      LEAF_STEP_LOG: stepsOf(logs),
       ...coordinator.settingsOf(
         registry,
         edges.coordinator.map((proxy) => proxy.port),
@@ -162,6 +163,11 @@ export class ChaosWorld {
       throw new Error(`${String(error)}: ${last ?? ''}`);
     });
   }
+}
+
+/** The directory for the step logs of the servers. */
+export function stepsOf(logs: string): string {
+  return join(logs, 'steps');
 }
 
 async function removeLeftBehind(): Promise<void> {

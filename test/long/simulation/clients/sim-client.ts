@@ -1,5 +1,5 @@
 import { DEFAULT_LAYOUT, LeafError } from '@leaf-ids/core';
-import type { WorkerWindow } from '@leaf-ids/core/internal';
+import { leaseStep, leaseText, type StepLog, type WorkerWindow } from '@leaf-ids/core/internal';
 import { sinceStart } from '../conditions';
 import { type Issuer, NOT_EXPOSED } from '../issuer';
 import type { WorldParts } from '../places';
@@ -34,6 +34,7 @@ export class SimClient implements ClientCaller {
   private sequence = -1;
   private stopped = false;
   private readonly issuers = new Map<string, Issuer>();
+  private readonly log: StepLog | undefined;
 
   constructor(
     readonly name: string,
@@ -46,6 +47,7 @@ export class SimClient implements ClientCaller {
     this.random = new SeededRandom(seed);
     this.longestMs = this.random.pick([10_000, 30_000, 150_000]);
     this.lease = this.newLease();
+    this.log = world.stepLogs?.of(name, place.clock);
     place.clock.attach(this);
     this.requestLater(0);
     this.askNext();
@@ -120,6 +122,7 @@ export class SimClient implements ClientCaller {
     } else if (answer !== undefined) {
       const { workerId, from, until } = answer;
       this.note(() => `may use ${sinceStart(from)} to ${sinceStart(until)} as worker ${workerId}`);
+      this.log?.add({ kind: 'window', worker: workerId, lease: leaseStep(leaseText(this.lease, from)), from, until });
       this.window = answer;
     }
   }
@@ -148,6 +151,7 @@ export class SimClient implements ClientCaller {
     if (now > newest) this.sequence = -1;
     const from = this.sequence + 1;
     if (from >= SEQUENCES) return;
+    if (now > newest) this.log?.issue(window.workerId, now);
     this.newest = now;
     this.sequence = Math.min(SEQUENCES - 1, from + this.random.below(200));
     const first = window.workerId * SEQUENCES;
