@@ -216,6 +216,20 @@ export function lostHistoryContract(name: string, open: () => Promise<DatabaseFi
       expect((await take(a, 'order', 200)).from).toBeGreaterThanOrEqual(to + GAP);
     });
 
+    it('inserted again after a server looked for it in vain: above what other servers have issued', async () => {
+      await tags.create({ tag: 'order', step: 5 });
+      const [a, b] = [newServer(), newServer()];
+      const { to } = await take(a, 'order', 10);
+      await take(b, 'order', 100);
+      await execute('DELETE FROM leaf_alloc');
+      await execute('DELETE FROM leaf_deleted_tag');
+      // Its row is gone since it was read.
+      await newServer().recover('order', 1n);
+      await a.recordDeleted('order', to + 1n);
+      await execute("INSERT INTO leaf_alloc (biz_tag, max_id, step) VALUES ('order', 1, 5)");
+      expect((await take(a, 'order', 200)).from).toBeGreaterThanOrEqual(to + GAP);
+    });
+
     it('is a new tag, or one of other software, without a record', async () => {
       await execute("INSERT INTO leaf_alloc (biz_tag, max_id, step) VALUES ('order', 500, 5)");
       const a = newServer();

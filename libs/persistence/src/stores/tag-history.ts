@@ -120,7 +120,12 @@ export class TagHistory {
     const sql = `SELECT ${columns} FROM leaf_deleted_tag WHERE ${dialect.deletedTag} ${dialect.forUpdate}`;
     const [record] = await statement<HistoryRow[]>(dialect.text(sql), [tag]);
     const row = await this.lock(statement, tag);
-    if (row === undefined) return undefined;
+    if (row === undefined) {
+      // Otherwise the record of a server that misses the tag would be taken for the exact end of a deleted one.
+      const unused = `DELETE FROM leaf_deleted_tag WHERE ${dialect.deletedTag} AND max_id = 0 AND issue_limit IS NULL`;
+      await write(unused, [tag]);
+      return undefined;
+    }
     const found = { ...row, deleted: record?.deleted ?? null, deleted_limit: record?.deleted_limit ?? null };
     const from = idOf(row, tag, BigInt(row.max_id));
     const isBehind = from < minimum;
