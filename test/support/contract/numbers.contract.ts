@@ -369,6 +369,20 @@ export function numbersContract(name: string, open: () => Promise<DatabaseFixtur
           expect(await take(`next ${index}`, server)).toEqual([6 + index]);
       });
 
+      it('is noticed when the copy is from before somebody has said where to continue', async () => {
+        await numbers.continueAfter('invoice', { lastNumber: 2n, by: 'admin', reason: 'nothing was lost' });
+        expect(await take('c')).toEqual([3]);
+        await execute(
+          "UPDATE leaf_number_head SET next_number = 3, position = 2, continued = 0, hash = (SELECT hash FROM leaf_number_journal WHERE position = 2) WHERE biz_tag = 'invoice'",
+        );
+        await execute('DELETE FROM leaf_number WHERE number > 2');
+        await execute('DELETE FROM leaf_number_journal WHERE position > 2');
+        for (const server of [numbers, newServer().numbers])
+          await expect(take('d', server)).rejects.toMatchObject(lost);
+        await numbers.continueAfter('invoice', { lastNumber: 3n, by: 'admin', reason: 'restored' });
+        expect(await take('d')).toEqual([4]);
+      });
+
       it('is noticed in periods after a loss of long ago', async () => {
         await tags.create({ ...MONTHLY, tag: 'receipt' });
         await moveAfterRestore(fixture.database);

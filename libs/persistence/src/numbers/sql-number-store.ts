@@ -31,8 +31,8 @@ const MAX_SEEN = 10_000;
 export class SqlNumberStore extends NumberStore {
   readonly seal: JournalSeal;
   private readonly rows: NumberRows;
-  /** Tag and period → position of the newest line of the journal that was committed or read. */
-  private readonly seen = new Map<string, number>();
+  /** Tag and period → the newest end of the journal that was committed or read. */
+  private readonly seen = new Map<string, Pick<NumberHead, 'position' | 'continued'>>();
 
   constructor(
     private readonly database: SqlDatabase,
@@ -57,7 +57,8 @@ export class SqlNumberStore extends NumberStore {
     const seen = this.seenOf(tag);
     const done = await this.guarded(tag, LIMIT_MS, (transaction) => transaction.carryOut(tag, settings, calls, seen));
     if (this.seen.size > MAX_SEEN) this.seen.clear();
-    for (const [period, head] of done.heads) this.seen.set(placeOf(tag, period, head), head.position);
+    for (const [period, { position, continued }] of done.heads)
+      this.seen.set(placeOf(tag, period), { position, continued });
     return done.answers;
   }
 
@@ -155,8 +156,16 @@ export class SqlNumberStore extends NumberStore {
     return open;
   }
 
+  /**
+   * What was seen before somebody has said where the period goes on does not count after it. A copy from before that
+   * lacks at least what was said.
+   */
   private seenOf(tag: string): SeenPosition {
-    return (period, head) => this.seen.get(placeOf(tag, period, head)) ?? 0;
+    return (period, { continued }) => {
+      const seen = this.seen.get(placeOf(tag, period));
+      if (seen === undefined || seen.continued < continued) return 0;
+      return seen.continued > continued ? Infinity : seen.position;
+    };
   }
 
   /** One transaction; once more when the database has lost commits meanwhile, or another server knows a newer one. */
@@ -182,7 +191,6 @@ export class SqlNumberStore extends NumberStore {
   }
 }
 
-/** What was seen before somebody has said where the period goes on does not count after it. */
-function placeOf(tag: string, period: string, { continued }: NumberHead): string {
-  return `${tag}@${period}@${continued}`;
+function placeOf(tag: string, period: string): string {
+  return `${tag}@${period}`;
 }
