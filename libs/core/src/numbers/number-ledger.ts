@@ -80,11 +80,13 @@ export class NumberLedger {
   }
 
   /**
-   * Makes every number up to `last` void that has no document.
+   * Makes every number up to `last` void that has no document. The numbers to give out again are given to none: they may
+   * have been given already.
    *
+   * @returns how many became void
    * @throws LeafError `LEAF_MAX_ID_BACKWARDS`, `LEAF_BODY_INVALID`, `LEAF_TAG_EXHAUSTED`
    */
-  skip(period: string, last: bigint, by: string, reason: string): void {
+  skip(period: string, last: bigint, by: string, reason: string): number {
     const { next } = this.headOf(period);
     if (last < next - 1n) {
       throw new LeafError(
@@ -101,10 +103,16 @@ export class NumberLedger {
       );
     }
     this.assertLeft(period, Number(count));
-    for (let number = next; number <= last; number++) {
+    const skip = (number: bigint, free?: DocumentNumber): void => {
       const key = skippedKey(period, number);
-      this.settle({ act: 'void', key, by, reason }, this.give({ key, period, by }, undefined));
+      this.settle({ act: 'void', key, by, reason }, this.give({ key, period, by }, free));
+    };
+    for (const free of this.free.get(period)?.splice(0) ?? []) {
+      this.written.set(free.key, { ...free, state: 'reissued' });
+      skip(free.number, free);
     }
+    for (let number = next; number <= last; number++) skip(number);
+    return Number(count);
   }
 
   private check(request: NumberRequest, wanted: Map<string, Set<string>>): void {

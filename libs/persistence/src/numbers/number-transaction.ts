@@ -113,11 +113,12 @@ export class NumberTransaction {
     const before = stored.get(period) ?? newHead(settings.first);
     // Of a head that went back, the rows and the journal may still know more.
     const head = await this.latest(tag, period, before);
-    const state = { settings, known: new Map(), heads: new Map([[period, head]]), free: new Map() };
+    const free = new Map(settings.reissue ? [[period, await this.freeNumbers(tag, period)]] : []);
+    const state = { settings, known: new Map(), heads: new Map([[period, head]]), free };
     const ledger = new NumberLedger(tag, state, this.rules.seal, this.rules.now());
-    ledger.skip(period, lastNumber, by, reason);
+    const skipped = ledger.skip(period, lastNumber, by, reason);
     await this.write(tag, ledger, stored, epoch, settings);
-    return ledger.entries.length / 2;
+    return skipped;
   }
 
   private async markLost(tag: string, { first }: GaplessSettings, stored: Map<string, StoredHead>): Promise<void> {
@@ -164,11 +165,12 @@ export class NumberTransaction {
     return { ...head, next, issuedAt, position: line.position, hash: line.hash };
   }
 
-  private freeNumbers(tag: string, period: string, limit: number): Promise<DocumentNumber[]> {
+  private freeNumbers(tag: string, period: string, limit = Infinity): Promise<DocumentNumber[]> {
+    const most = limit === Infinity ? '' : `LIMIT ${limit}`;
     const lock = this.isShared ? this.dialect.forUpdate : '';
     // Skipped numbers may be on a document that the database does not know.
     return this.rows.numbers(
-      `state = 'void' AND period = ? AND doc_key NOT LIKE '~%' ORDER BY number LIMIT ${limit} ${lock}`,
+      `state = 'void' AND period = ? AND doc_key NOT LIKE '~%' ORDER BY number ${most} ${lock}`,
       [tag, period],
     );
   }
