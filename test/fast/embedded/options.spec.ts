@@ -74,7 +74,7 @@ const LEAF_FAULTS: [Untyped, ...string[]][] = [
   [{ database, accept: 'sync_binlog' }, 'accept must be an array, not "sync_binlog"'],
   [
     { database, accept: ['sync_binlg'] },
-    'accept[0] must be "innodb_flush_log_at_trx_commit", "sync_binlog", "fsync" or "synchronous_commit", not "sync_binlg"',
+    'accept[0] must be "innodb_flush_log_at_trx_commit", "sync_binlog", "wsrep_provider_options", "fsync" or "synchronous_commit", not "sync_binlg"',
   ],
   [{ database, tags: 'order' }, 'tags must be an array, not "order"'],
   [

@@ -33,6 +33,7 @@ describe('MariaDB that can lose a commit', () => {
   it.each([
     ['innodb_flush_log_at_trx_commit', ['--innodb-flush-log-at-trx-commit=2'], '2'],
     ['sync_binlog', ['--log-bin=bin', '--sync-binlog=0'], '0'],
+    ['wsrep_provider_options', ['--wsrep-provider-options=gcache.size=8M;pc.ignore_sb=true'], 'pc.ignore_sb=true'],
   ])('by %s is refused, unless that is accepted', async (setting, options, value) => {
     const server = await startMariadb(options);
     try {

@@ -60,7 +60,7 @@ export const ID_VARIABLES = {
   LEAF_DATABASE_ACCEPT: variable(
     null,
     durabilitySettings,
-    'settings under which the database can lose a commit, accepted by name: `innodb_flush_log_at_trx_commit`, `sync_binlog`, `fsync`, `synchronous_commit`, separated by commas',
+    'settings under which the database can lose a commit, accepted by name: `innodb_flush_log_at_trx_commit`, `sync_binlog`, `wsrep_provider_options`, `fsync`, `synchronous_commit`, separated by commas',
     { option: 'accept' },
   ),
   LEAF_SEGMENT_WAIT_MS: variable(

@@ -1,5 +1,5 @@
 import type { Statement } from '../connections/sql-database';
-import { MEMBERSHIP, MYSQL_GUARD, NODE, STANDALONE } from './mysql-guard';
+import { askOrigin, MEMBERSHIP, MYSQL_GUARD, NODE, STANDALONE } from './mysql-guard';
 
 /** A server with these variables; every other statement returns `row`. */
 function server(variables: Record<string, string>, row: Record<string, unknown> = {}): Statement {
@@ -44,5 +44,50 @@ describe('the identity of a MySQL server', () => {
       code: 'LEAF_STORE_UNAVAILABLE',
       message: expect.stringContaining('SELECT on performance_schema.replication_group_members') as string,
     });
+  });
+});
+
+describe('a Galera cluster', () => {
+  const A = 'aaaaaaaa0001';
+  const B = 'bbbbbbbb0001';
+  const C = 'cccccccc0001';
+
+  /** A node that sees `members`, with the record of others; gathers what is written. */
+  function cluster(members: string, recorded: string | undefined, written: unknown[] = []): Statement {
+    return <Result>(sql: string, parameters: unknown[] = []) => {
+      if (sql.startsWith('INSERT')) written.push(...parameters);
+      if (sql.startsWith('SHOW')) return server(NODE_OF_CLUSTER)<Result>(sql);
+      if (sql.endsWith('FOR UPDATE')) {
+        return Promise.resolve((recorded === undefined ? [] : [{ server: recorded }]) as Result);
+      }
+      return Promise.resolve([{ node: 'galera a', members }] as Result);
+    };
+  }
+
+  it.each([
+    ['was never seen', undefined, `${A} ${B}`, true],
+    ['has lost one of three nodes', `${A} ${B} ${C}`, `${A} ${B}`, true],
+    ['has got a node', A, `${A} ${B}`, true],
+    ['has two of three nodes left, one of them started again', `${A} ${B} ${C}`, `${A} ${B} cccccccc0002`, true],
+    ['has one of three nodes left', `${A} ${B} ${C}`, A, false],
+    ['has one of two nodes left', `${A} ${B}`, A, false],
+    ['was started again, all nodes', `${A} ${B}`, 'aaaaaaaa0002 bbbbbbbb0002', false],
+  ])('that %s has all commits, or may lack some', async (_, recorded, members, isWhole) => {
+    const written: unknown[] = [];
+    const statement = cluster(members, recorded, written);
+    const { follow } = await MYSQL_GUARD.askIdentity(statement);
+    expect(await follow?.(statement, false)).toBe(isWhole);
+    expect(written).toEqual(isWhole ? [members] : []);
+    expect(await follow?.(statement, true)).toBe(isWhole);
+    expect(written.at(-1)).toBe(members);
+  });
+
+  it('is known by its name alone to a user who cannot read its members, and to the worker registry', async () => {
+    const denied = Object.assign(new Error('SELECT command denied'), { code: 'ER_TABLEACCESS_DENIED_ERROR' });
+    const whole = cluster(A, undefined);
+    const limited: Statement = (sql) => (sql.includes('mysql.') ? Promise.reject(denied) : whole(sql));
+    expect(await MYSQL_GUARD.askIdentity(limited)).toEqual({ server: 'galera a', expression: NODE });
+    expect(await askOrigin(whole)).toBe(NODE);
+    expect((await MYSQL_GUARD.askIdentity(whole)).expression).not.toBe(NODE);
   });
 });

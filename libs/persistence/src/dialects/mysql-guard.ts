@@ -2,6 +2,7 @@ import { LeafError } from '@leaf-ids/core';
 import type { Statement } from '../connections/sql-database';
 import type { DatabaseIdentity, GuardDialect } from '../failover/failover-guard';
 import { faultBeneath } from '../connections/database-faults';
+import { askMembers, followMembers, SAME_MEMBERS } from './galera-members';
 import { mysqlFault } from './mysql-session';
 
 /** SQL: the configured group; '' without one. Every user can read it, even when the plugin is not installed. */
@@ -82,11 +83,14 @@ function unavailable(message: string, cause?: unknown): LeafError {
   });
 }
 
+/** Begins the name of a cluster. */
+const GALERA = 'galera ';
+
 /**
  * SQL: the name of the cluster when the session replicates, the `server_id` of a server without a cluster, or NULL for
  * a node outside its cluster. An asynchronous replica also has the cluster name, but no cluster address.
  */
-export const NODE = `IF(@@global.wsrep_on AND @@session.wsrep_on, CONCAT('galera ', @@global.wsrep_cluster_name),
+export const NODE = `IF(@@global.wsrep_on AND @@session.wsrep_on, CONCAT('${GALERA}', @@global.wsrep_cluster_name),
   IF(COALESCE(@@global.wsrep_cluster_address, '') = '', CONCAT('server_id ', @@global.server_id), NULL))`;
 
 /**
@@ -101,6 +105,29 @@ async function askNode(statement: Statement): Promise<string> {
   if (row !== undefined && row.node !== null) return row.node;
   const message = `The database server with server_id ${row?.name ?? ''} has wsrep_cluster_address set, but wsrep_on is OFF: other nodes do not see its writes, and IDs could be duplicated. Set wsrep_on=ON. To use the server without a cluster, set wsrep_cluster_address to an empty string.`;
   throw new LeafError('LEAF_STORE_UNAVAILABLE', message, { cause: new Error(message), retryAfterMs: 1000 });
+}
+
+/** The identity of a Galera node, or of a server without a cluster. */
+async function askMariadb(statement: Statement): Promise<DatabaseIdentity> {
+  const server = await askNode(statement);
+  if (!server.startsWith(GALERA) || !(await hasMembers(statement))) return { server, expression: NODE };
+  return { server, expression: `IF(${SAME_MEMBERS}, ${NODE}, NULL)`, follow: followMembers };
+}
+
+/** False when this user has no right to read them. */
+async function hasMembers(statement: Statement): Promise<boolean> {
+  try {
+    return (await askMembers(statement)) !== undefined;
+  } catch (error) {
+    if (faultBeneath(error, mysqlFault)?.byHand !== true) throw error;
+    return false;
+  }
+}
+
+/** SQL that names the server, for the worker registry: its nodes are one server, whichever of them are up. */
+export async function askOrigin(statement: Statement): Promise<string> {
+  const { server, expression } = await askIdentity(statement);
+  return server.startsWith(GALERA) ? NODE : expression;
 }
 
 interface Variable {
@@ -123,7 +150,7 @@ async function askIdentity(statement: Statement): Promise<DatabaseIdentity> {
   }
   const uuid = values.get('server_uuid');
   if (uuid !== undefined) return { server: uuid, expression: STANDALONE };
-  if (values.has('wsrep_on')) return { server: await askNode(statement), expression: NODE };
+  if (values.has('wsrep_on')) return askMariadb(statement);
   return {
     server: `server_id ${values.get('server_id') ?? ''}`,
     expression: "CONCAT('server_id ', @@global.server_id)",

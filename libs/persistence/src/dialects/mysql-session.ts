@@ -8,6 +8,13 @@ interface Settings {
   readonly sync_binlog: number | string;
 }
 
+interface ProviderOptions {
+  readonly Value: string;
+}
+
+/** Options of Galera by which nodes without a majority take writes. */
+const WITHOUT_QUORUM = /\bpc\.ignore_(?:quorum|sb)\s*=\s*(?:true|yes|on|1)\b/gi;
+
 /** The server closes a session that is idle for this time. */
 const IDLE_SECONDS = 60;
 
@@ -22,6 +29,8 @@ function begin(statementMs: number): string {
     'SET NAMES utf8mb4',
     `SET SESSION ${SESSION_MODE}, innodb_lock_wait_timeout = 1, wait_timeout = ${IDLE_SECONDS}, lock_wait_timeout = ${seconds} /*M! , max_statement_time = ${seconds}, idle_transaction_timeout = ${2 * seconds} */`,
     'SET SESSION TRANSACTION ISOLATION LEVEL REPEATABLE READ',
+    // No row except on MariaDB and its relatives.
+    "SHOW GLOBAL VARIABLES WHERE Variable_name = 'wsrep_provider_options'",
     `SELECT @@global.innodb_flush_log_at_trx_commit AS flush,
       IF(@@global.log_bin, @@global.sync_binlog, 1) AS sync_binlog`,
   ].join('; ');
@@ -80,8 +89,18 @@ export function mysqlFault(error: unknown): DatabaseFault | undefined {
 export const MYSQL_SESSION: SessionDialect = {
   begin: async (statement, { statementMs }) => {
     const answers = await statement<readonly unknown[]>(begin(statementMs));
+    const [provider] = answers.at(-2) as readonly ProviderOptions[];
     const [settings] = answers.at(-1) as readonly Settings[];
     const weaknesses: Weakness[] = [];
+    const withoutQuorum = provider?.Value.match(WITHOUT_QUORUM) ?? [];
+    if (withoutQuorum.length > 0) {
+      weaknesses.push({
+        setting: 'wsrep_provider_options',
+        value: withoutQuorum.join('; '),
+        consequence:
+          'nodes that do not reach each other both take writes, and IDs are issued twice. Set pc.ignore_quorum and pc.ignore_sb to false.',
+      });
+    }
     // 3, on MariaDB only, flushes more often than 1.
     if (![1, 3].includes(Number(settings?.flush))) {
       weaknesses.push({
@@ -101,7 +120,7 @@ export const MYSQL_SESSION: SessionDialect = {
     }
     return weaknesses;
   },
-  durabilitySettings: ['innodb_flush_log_at_trx_commit', 'sync_binlog'],
+  durabilitySettings: ['innodb_flush_log_at_trx_commit', 'sync_binlog', 'wsrep_provider_options'],
   isFile: false,
   faultOf: mysqlFault,
   ofStatement: /^ER_/,

@@ -1,7 +1,7 @@
 import { INSERT_ROW } from '../stores/stored-tag';
 import { type TagDialect, unchanged } from '../stores/tag-dialect';
 import type { WorkerDialect } from '../stores/worker-row';
-import { MYSQL_GUARD } from './mysql-guard';
+import { askOrigin } from './mysql-guard';
 
 export const MYSQL_TAGS: TagDialect = {
   text: unchanged,
@@ -29,7 +29,7 @@ export const MYSQL_TAGS: TagDialect = {
 
 export const MYSQL_WORKERS: WorkerDialect = {
   text: unchanged,
-  askOrigin: async (access) => (await MYSQL_GUARD.askIdentity((sql) => access.run(sql, []))).expression,
+  askOrigin: (access) => askOrigin((sql) => access.run(sql, [])),
   // A session variable: statement-based replication copies its value instead of its expression.
   isOrigin: () => '@leaf_server = ?',
   integer: 'CAST(? AS SIGNED)',

@@ -29,6 +29,13 @@ export interface DatabaseIdentity {
    * for example because it left its cluster.
    */
   readonly expression: string;
+  /**
+   * Of a cluster that can be started anew from a node that lacks commits. Call it in the transaction that has locked the
+   * record, before tags are moved; `mayMove`: whether they will be.
+   *
+   * @returns false when the cluster may lack commits
+   */
+  readonly follow?: (statement: Statement, mayMove: boolean) => Promise<boolean>;
 }
 
 /** The statements of the guard that differ between databases. */
@@ -202,8 +209,9 @@ export class FailoverGuard {
   async restoredWithin(statement: Statement, gap: Gap): Promise<MoveReport> {
     const ids = BigInt(gap.steps) * BigInt(gap.least);
     if (ids < 1n) throw new LeafError('LEAF_CONFIG_INVALID', 'After a restore, gapSteps must be at least 1.');
-    const { server } = await this.dialect.askIdentity(statement);
+    const { server, follow } = await this.dialect.askIdentity(statement);
     const [record] = await statement<ServerRecord[]>(this.dialect.lockRecord);
+    await follow?.(statement, true);
     const moved = await this.move(statement, gap, server, record);
     // Numbers without gaps are in question even if no failover of the database loses a commit.
     await statement(`UPDATE leaf_number_head SET epoch = 0 - ${this.moves.now}`);
@@ -303,12 +311,13 @@ export class FailoverGuard {
 
   /** @returns why the tags were moved, or have to be if they must not be moved yet; undefined if they need not be */
   private async moveOn(statement: Statement, mayMove: boolean): Promise<Setback | undefined> {
-    const { server, expression } = await this.dialect.askIdentity(statement);
+    const { server, expression, follow } = await this.dialect.askIdentity(statement);
     this.expression = expression;
     const [record] = await statement<ServerRecord[]>(this.dialect.lockRecord);
+    const isWhole = (await follow?.(statement, mayMove)) ?? true;
     const recorded = Number(record?.generation ?? 0);
     const isOlder = recorded < this.generation;
-    if (record?.server === server && !isOlder) {
+    if (record?.server === server && !isOlder && isWhole) {
       // Another server has moved the tags.
       this.generation = recorded;
       return undefined;
@@ -324,10 +333,13 @@ export class FailoverGuard {
         `${description} lacks the record of its server in leaf_segment_server: a replica was promoted, or the tables were replaced`,
       );
     }
-    if (record.server === server) {
+    if (record.server === server && isOlder) {
       return because(
         `${description} is older than this server knows it: a backup was restored, or its file was replaced`,
       );
+    }
+    if (record.server === server) {
+      return because(`${description} is a cluster without most of its last nodes: it was started anew`);
     }
     return because(`${description} moved from server ${record.server} to server ${server}: a replica was promoted`);
   }
