@@ -59,6 +59,7 @@ describe('BitLayout', () => {
     ['the most worker bits', { timeBits: 40, workerBits: 22, sequenceBits: 1, epoch: 0 }],
     ['the most sequence bits', { timeBits: 40, workerBits: 1, sequenceBits: 22, epoch: 0 }],
     ['the latest epoch', { ...STANDARD, epoch: 2 ** 53 - 2 ** 41 }],
+    ['the earliest epoch in milliseconds', { ...STANDARD, epoch: 32_503_680_000 }],
   ])('takes %s', (_, options) => {
     const layout = new BitLayout(options);
     const highest = {
@@ -159,7 +160,7 @@ describe('parseLayout', () => {
     expect(parseLayout('41,11,11@0')).toEqual({ timeBits: 41, workerBits: 11, sequenceBits: 11, epoch: 0 });
   });
 
-  it.each(['', '41,10,12', '41,10,12@', '41,10@5', ' 41,10,12@5'])('does not parse "%s"', (text) => {
+  it.each(['', '41,10,12', '41,10,12@', '41,10@5', ' 41,10,12@5', '41,10,12@5 '])('does not parse "%s"', (text) => {
     expect(parseLayout(text)).toBeUndefined();
   });
 });
