@@ -26,6 +26,12 @@ const STEPS = [
   { name: 'go vet', tools: ['go'], folder: 'clients/go', command: ['go', 'vet', './...'] },
   { name: 'tests of Go', tools: ['go'], folder: 'clients/go', command: ['go', 'test', '-race', './...'] },
   {
+    name: 'tests of the history checker',
+    tools: ['go'],
+    folder: 'test/long/strict/porcupine',
+    command: ['go', 'test', '.'],
+  },
+  {
     ...{ name: 'tests of Python', tools: ['python3'], folder: 'clients/python' },
     command: ['env', 'PYTHONPATH=src', 'python3', '-m', 'unittest'],
   },

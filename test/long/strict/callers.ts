@@ -3,9 +3,9 @@ import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promi
 import { LeafClient } from '@leaf-ids/client';
 import { idsOf, LeafError } from '@leaf-ids/core';
 import { ask } from '../chaos/load/http-ask';
-import { type Operation, operationOf } from './checker';
+import { type Call, type Operation, operationOf } from './checker';
 
-const TAG = 'order';
+export const TAG = 'order';
 const LIMIT_MS = 5000;
 /** Pause after a refusal, in milliseconds. */
 const PAUSE_MS = 5;
@@ -23,6 +23,8 @@ export class Refusal extends Error {}
 /** The operations of all callers. */
 export class Record {
   readonly operations: Operation[] = [];
+  /** Calls that got no ID. */
+  readonly unknown: Call[] = [];
   /** Number of refused calls by code. */
   readonly refusals = new Map<string, number>();
   /** Answers that are neither IDs nor a refusal with a code. */
@@ -50,6 +52,7 @@ export class Record {
     } catch (error) {
       if (error instanceof Refusal || error instanceof LeafError) this.refused(error);
       else this.faults.push(`${caller}: ${String(error)}`);
+      this.unknown.push({ caller, startedAt, endedAt: this.now() });
       await sleep(PAUSE_MS);
     }
   }

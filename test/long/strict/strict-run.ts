@@ -9,8 +9,9 @@ import { freePort } from '../../support/free-port';
 import { guarded } from '../../support/servers/private-server';
 import { TcpProxy } from '../../support/http/tcp-proxy';
 import { until } from '../../support/until';
-import { Record, runCallers } from './callers';
+import { Record, runCallers, TAG } from './callers';
 import { check, type Verdict } from './checker';
+import { writeHistory } from './history-file';
 
 export const DATABASES = {
   postgres: (): Promise<DatabasePair> => startPostgresPair({ synchronous: false }),
@@ -23,6 +24,8 @@ export interface StrictOptions {
   readonly operations: number;
   /** The built `main.js` of the server. */
   readonly serverFile: string;
+  /** Where to write the history of all calls; nowhere if left out. */
+  readonly historyFile?: string | undefined;
   readonly say: (line: string) => void;
 }
 
@@ -53,7 +56,8 @@ const KILLS_PER_FAILOVER = 3;
 const LOST_CALLS = 50;
 
 /** Three servers, twelve callers and a pair of databases, whose faults follow each other for as long as it takes. */
-export async function runStrict({ database, operations, serverFile, say }: StrictOptions): Promise<StrictOutcome> {
+export async function runStrict(options: StrictOptions): Promise<StrictOutcome> {
+  const { database, operations, serverFile, historyFile, say } = options;
   const opened: (() => Promise<unknown>)[] = [];
   try {
     const pair = await DATABASES[database]();
@@ -78,7 +82,9 @@ export async function runStrict({ database, operations, serverFile, say }: Stric
     const seconds = (performance.now() - began) / 1000;
     const ids = record.operations.reduce((sum, { from, to, ids }) => sum + (ids?.length ?? to - from + 1), 0);
     const count = record.operations.length;
-    const { refusals, faults } = record;
+    const { unknown, refusals, faults } = record;
+    if (historyFile !== undefined)
+      await writeHistory(historyFile, { tag: TAG, operations: record.operations, unknown });
     return { ...check(record.operations), operations: count, ids, kills, failovers, lost, seconds, refusals, faults };
   } finally {
     for (const close of opened.reverse()) await close();
@@ -106,7 +112,7 @@ class StrictWorld {
     const url = await pair.primary.createDatabase();
     const dataSource = await connect(parseDatabaseUrl(url));
     await dataSource.query(
-      `INSERT INTO leaf_alloc (biz_tag, max_id, step, ordering) VALUES ('order', 1, ${STEP}, 'strict')`,
+      `INSERT INTO leaf_alloc (biz_tag, max_id, step, ordering) VALUES ('${TAG}', 1, ${STEP}, 'strict')`,
     );
     await dataSource.destroy();
     const proxy = await TcpProxy.start(pair.primary.port);
@@ -164,7 +170,9 @@ class StrictWorld {
 
   private async nextId(port: number): Promise<number> {
     const dataSource = await connect(parseDatabaseUrl(this.url.replace(/:\d+\//, `:${port}/`)), false);
-    const [row] = await dataSource.query<{ max_id: string }[]>("SELECT max_id FROM leaf_alloc WHERE biz_tag = 'order'");
+    const [row] = await dataSource.query<{ max_id: string }[]>(
+      `SELECT max_id FROM leaf_alloc WHERE biz_tag = '${TAG}'`,
+    );
     await dataSource.destroy();
     return Number(row?.max_id);
   }
