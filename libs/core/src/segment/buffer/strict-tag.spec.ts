@@ -269,6 +269,36 @@ describe('StrictTag', () => {
     expect(values([...failed, ...later])).toEqual([1n, 2n, 3n]);
   });
 
+  it('makes one attempt at a time after several statements have failed', async () => {
+    rig.store.hold();
+    for (let statement = 0; statement < 3; statement++) {
+      calls(1);
+      await rig.settle();
+    }
+    for (const held of [...rig.store.held]) held.fail();
+    await rig.settle();
+    // Past the pauses after all of the failures.
+    for (let turn = 0; turn < 10; turn++) {
+      calls(1);
+      await rig.clock.advance(100);
+    }
+    expect(rig.store.statements).toHaveLength(4);
+  });
+
+  it('sends nothing in the pause after a failure, also if it was to be sent next', async () => {
+    rig.store.hold();
+    for (let statement = 0; statement <= MAX_IN_FLIGHT; statement++) {
+      calls(1);
+      await rig.settle();
+    }
+    expect(rig.store.statements).toHaveLength(MAX_IN_FLIGHT);
+    rig.store.held[0]!.fail();
+    await rig.settle();
+    expect(rig.store.statements).toHaveLength(MAX_IN_FLIGHT);
+    await rig.clock.advance(100);
+    expect(rig.store.statements).toHaveLength(MAX_IN_FLIGHT + 1);
+  });
+
   it('issues no ID of a range smaller than its batch, as a tag gives that is now interleaved', async () => {
     rig.store.put(TAG, 1n, 1000, { ...PLAIN_TAG, interleave: { of: 2, remainder: 0, block: 2 } });
     const five = calls(5);
