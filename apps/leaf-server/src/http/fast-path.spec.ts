@@ -89,4 +89,24 @@ describe('FastPath', () => {
       }
     }
   });
+
+  it('gives the quota back for IDs that it does not give', async () => {
+    const quota = new IdQuota(2, clock);
+    const fastPath = new FastPath(new RequestCounts(clock), drain, 'number', clock, new OverloadCounts(), 100);
+    const refusal = new Error('refused');
+    const without: Partial<EmbeddedIdService> = {
+      tryNext: () => undefined,
+      isStrict: () => true,
+      nextIdString: () => Promise.reject(refusal),
+    };
+    fastPath.serve(without as EmbeddedIdService, {
+      tryCharge: (_, __, count) => (quota.take(count) ? quota : undefined),
+    });
+    const one = fastPath.callOf('/api/segment/get/order')!;
+    for (let time = 0; time < 3; time++) {
+      expect(fastPath.tryTake(one, undefined, false)).toBeUndefined();
+      await expect(fastPath.take(one, undefined, false)).rejects.toBe(refusal);
+    }
+    expect([quota.take(1), quota.take(1), quota.take(1)]).toEqual([true, true, false]);
+  });
 });

@@ -1,5 +1,6 @@
 import type { Clock } from '../clock/clock';
 import { forEachParallel } from '../util/for-each';
+import { Turns } from '../util/turns';
 import type { Instance } from './instance';
 import type { RegistryDocument } from './registry-document';
 import {
@@ -81,7 +82,8 @@ interface FoundWindow extends WorkerWindow {
 export class WorkerWindows {
   /** The windows that this server has written, by lease: if the registry loses its history, they are registered again. */
   private readonly held = new Map<string, HeldWindow>();
-  private readonly turns = new Map<string, Promise<unknown>>();
+  /** One request of a lease at a time. */
+  private readonly turns = new Turns();
 
   private readonly most: number;
 
@@ -113,7 +115,7 @@ export class WorkerWindows {
    *   `LEAF_REGISTRY_UNREACHABLE`: the outcome may be unknown, ask again with the same lease
    */
   issue(lease: string, holder: string, windowMs: number): Promise<{ window: WorkerWindow; isNew: boolean }> {
-    return this.inTurn(lease, async () => {
+    return this.turns.run(lease, async () => {
       for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
         const known = this.held.get(lease) ?? (await this.findUnanswered(lease));
         if (known !== undefined) return { window: await this.raise(known, windowMs), isNew: false };
@@ -132,7 +134,7 @@ export class WorkerWindows {
    * @throws LeafError `LEAF_LEASE_NOT_FOUND`, `LEAF_LEASE_LOST`, `LEAF_REGISTRY_UNREACHABLE`
    */
   extend(lease: string, windowMs: number, workerId?: number, progress?: WindowProgress): Promise<WorkerWindow> {
-    return this.inTurn(lease, async () => {
+    return this.turns.run(lease, async () => {
       const found = await this.find(lease, workerId);
       if (found !== undefined) return this.raise(found, windowMs, progress);
       await this.registry.assertSettled();
@@ -149,7 +151,7 @@ export class WorkerWindows {
    * @throws LeafError `LEAF_BODY_INVALID` for a timestamp after `until`, `LEAF_REGISTRY_UNREACHABLE`
    */
   release(lease: string, lastTimestamp?: number, progress?: WindowProgress): Promise<void> {
-    return this.inTurn(lease, async () => {
+    return this.turns.run(lease, async () => {
       const held = this.held.get(lease);
       if (held !== undefined && (await this.lossCheck())(held.claim)) await this.register(lease, held);
       for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
@@ -198,7 +200,7 @@ export class WorkerWindows {
       await this.registry.holdGraceOpen();
       const some = rest.slice(done, done + REGISTRATIONS);
       await forEachParallel(some, REGISTRATIONS, ([lease, held]) =>
-        this.inTurn(lease, () => this.register(lease, held)),
+        this.turns.run(lease, () => this.register(lease, held)),
       );
     }
   }
@@ -340,17 +342,6 @@ export class WorkerWindows {
 
   private async windowsOf(lease: string): Promise<FoundWindow[]> {
     return windowsIn(await this.registry.records()).filter((window) => window.lease === lease);
-  }
-
-  /** One request of a lease at a time. */
-  private async inTurn<T>(lease: string, act: () => Promise<T>): Promise<T> {
-    const turn = (this.turns.get(lease) ?? Promise.resolve()).then(act, act);
-    this.turns.set(lease, turn);
-    try {
-      return await turn;
-    } finally {
-      if (this.turns.get(lease) === turn) this.turns.delete(lease);
-    }
   }
 }
 

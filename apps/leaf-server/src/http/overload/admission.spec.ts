@@ -2,6 +2,7 @@ import { once } from 'node:events';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { SystemClock } from '@leaf-ids/core';
+import { until } from '../../../../../test/support/until';
 import { Admission } from './admission';
 import { Connections, PendingResponses } from './connections';
 import { OverloadCounts } from './refusals';
@@ -52,5 +53,6 @@ describe('Admission, when each request holds the event loop for almost as long a
     };
     await Promise.all([call(), call(), call(), call()]);
     expect(new Set(statuses)).toEqual(new Set([200]));
+    await until('the end of all requests', () => counts.inFlight === 0);
   });
 });
