@@ -29,11 +29,11 @@ function instanceAt(n: number): Instance {
   return { ip: `host-${n}.leaf-0`, port: 8080 };
 }
 
-function recordOf(n: number, more: Partial<WorkerRecord> = {}): WorkerRecord {
+export function recordOf(n: number, more: Partial<WorkerRecord> = {}): WorkerRecord {
   return { instance: instanceAt(n), leaseId: `00ff00ff00ff000${n % 10}`, write: 1, ceiling: NOW, free: false, ...more };
 }
 
-function documentOf({ origin }: StoredRegistry, more: Partial<RegistryDocument> = {}): RegistryDocument {
+export function documentOf({ origin }: StoredRegistry, more: Partial<RegistryDocument> = {}): RegistryDocument {
   const made = {
     id: 'f00',
     madeAt: NOW,
