@@ -20,7 +20,12 @@ export class History {
   private readonly logs = new Map<string, IdLog>();
 
   get ids(): bigint {
-    return [...this.logs.values()].reduce((sum, { ids }) => sum + ids, 0n);
+    return this.idsOf(() => true);
+  }
+
+  /** IDs of these spaces. */
+  idsOf(isWanted: (space: string) => boolean): bigint {
+    return [...this.logs].reduce((sum, [space, { ids }]) => (isWanted(space) ? sum + ids : sum), 0n);
   }
 
   get receipts(): number {

@@ -1,0 +1,82 @@
+// An older revision of this repository, installed and built once in `.cache/leaf-versions`.
+import { execFileSync, spawnSync } from 'node:child_process';
+import { existsSync, mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+
+const root = join(import.meta.dirname, '../..');
+/** Not inside node_modules, where the bundler compiles no decorators. */
+const CACHE = join(root, '.cache/leaf-versions');
+const LOCK = 'package-lock.json';
+
+/**
+ * The revision that servers are upgraded from, and why it is this one: the named one, else the last release, else what
+ * the main branch of the remote has, else the last one with an earlier schema of the tables.
+ *
+ * @param {string | undefined} named
+ * @returns {{ commit: string, reason: string } | undefined} undefined if this clone does not have such a commit
+ */
+export function olderRevision(named) {
+  if (named !== undefined) {
+    const commit = commitOf(named);
+    if (commit === undefined)
+      throw new Error(`Unknown git revision ${named}. In a shallow clone, run git fetch first.`);
+    return { commit, reason: named };
+  }
+  const tag = git('describe', '--tags', '--abbrev=0', '--match', 'v[0-9]*', 'HEAD^');
+  const schema = git('log', '-1', '--format=%H', '--diff-filter=A', '--', 'migrations/*-*.ts');
+  const candidates = [
+    [tag, `the last release, ${tag}`],
+    ['origin/main', 'origin/main'],
+    [schema && `${schema}^`, `the parent of ${schema?.slice(0, 8)}, which added the newest migration`],
+  ];
+  const head = commitOf('HEAD');
+  for (const [name, reason] of candidates) {
+    const commit = name && commitOf(name);
+    if (commit && commit !== head) return { commit, reason };
+  }
+  return undefined;
+}
+
+/**
+ * @param {string} commit
+ * @param {(line: string) => void} say
+ * @returns {string} the folder of the built revision
+ */
+export function buildOlder(commit, say) {
+  const folder = join(CACHE, commit.slice(0, 12));
+  const stamp = join(folder, '.built');
+  if (existsSync(stamp)) return folder;
+  rmSync(folder, { recursive: true, force: true });
+  mkdirSync(folder, { recursive: true });
+  const archive = execFileSync('git', ['archive', commit], { cwd: root, maxBuffer: 2 ** 30 });
+  must(spawnSync('tar', ['-x', '-C', folder], { input: archive, stdio: ['pipe', 'inherit', 'inherit'] }), 'tar');
+  if (readFileSync(join(folder, LOCK), 'utf8') === readFileSync(join(root, LOCK), 'utf8')) {
+    symlinkSync(join(root, 'node_modules'), join(folder, 'node_modules'));
+  } else {
+    say(`${commit.slice(0, 8)} has other packages; running npm ci, which takes minutes …`);
+    npm(folder, 'ci', '--no-audit', '--no-fund');
+  }
+  say(`Building ${commit.slice(0, 8)} …`);
+  npm(folder, 'run', '--silent', 'build');
+  writeFileSync(stamp, commit);
+  return folder;
+}
+
+function npm(cwd, ...words) {
+  must(spawnSync('npm', words, { cwd, stdio: ['ignore', 'ignore', 'inherit'] }), `npm ${words.join(' ')}`);
+}
+
+function must({ status, error }, name) {
+  if (status !== 0) throw new Error(`${name} failed: ${error?.message ?? `exit code ${status}`}`);
+}
+
+/** Undefined if git does not know the revision, as in a shallow clone. */
+function commitOf(revision) {
+  return git('rev-parse', '--verify', '--quiet', '--end-of-options', `${revision}^{commit}`);
+}
+
+/** Undefined if it fails. */
+function git(...words) {
+  const { status, stdout } = spawnSync('git', words, { cwd: root, encoding: 'utf8' });
+  return status === 0 && stdout.trim() !== '' ? stdout.trim() : undefined;
+}
