@@ -37,6 +37,12 @@ export function olderRevision(named) {
   return undefined;
 }
 
+/** Ends the program; tests know the exit code. */
+export function noOlderRevision() {
+  console.log('This clone has no older revision, or is shallow. Run git fetch --unshallow, or name one with --from.');
+  process.exit(2);
+}
+
 /**
  * @param {string} commit
  * @param {(line: string) => void} say
@@ -54,7 +60,7 @@ export function buildOlder(commit, say) {
     symlinkSync(join(root, 'node_modules'), join(folder, 'node_modules'));
   } else {
     say(`${commit.slice(0, 8)} has other packages; running npm ci, which takes minutes …`);
-    npm(folder, 'ci', '--no-audit', '--no-fund');
+    npm(folder, 'ci', '--no-audit', '--no-fund', '--loglevel=error');
   }
   say(`Building ${commit.slice(0, 8)} …`);
   npm(folder, 'run', '--silent', 'build');

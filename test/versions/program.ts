@@ -41,7 +41,9 @@ export class Program {
       if (program.ended) throw new Error(`The ${kind} of ${root} ended:\n${program.errors}`);
       return program.up;
     };
-    await until(`the ${kind} of ${root}`, look, START_LIMIT_MS);
+    await until(`the ${kind} of ${root}`, look, START_LIMIT_MS).catch((error: unknown) => {
+      throw new Error(`${String(error)}\n${program.errors}`, { cause: error });
+    });
     return program;
   }
 

@@ -59,6 +59,9 @@ export async function runRolling({ roots, pair, minutes, say }: RollingOptions):
     const began = performance.now();
     try {
       await Promise.race([load, roll(fleet, minutes, say)]);
+    } catch (error) {
+      for (const line of fleet.complaints()) say(line);
+      throw error;
     } finally {
       running = false;
       await load.finally(() => fleet.end());

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { compile } from '../../scripts/run-typescript.mjs';
 import { writeSection } from '../../scripts/write-section.mjs';
-import { buildOlder, olderRevision } from './older.mjs';
+import { buildOlder, noOlderRevision, olderRevision } from './older.mjs';
 import '../../scripts/ensure-build.mjs';
 
 const root = join(import.meta.dirname, '../..');
@@ -30,11 +30,7 @@ const { values } = parseArgs({
     'write-docs': { type: 'boolean', default: false },
   },
 });
-const older = olderRevision(values.from);
-if (older === undefined) {
-  console.log('This clone has no older revision: it is shallow. Run git fetch --unshallow, or name one with --from.');
-  process.exit(1);
-}
+const older = olderRevision(values.from) ?? noOlderRevision();
 console.log(`From ${older.commit.slice(0, 12)} (${older.reason}) to this checkout, and back, and again.`);
 const folder = buildOlder(older.commit, console.log);
 compile(compiled, SOURCES, root);

@@ -25,7 +25,12 @@ async function main(): Promise<void> {
   }
   const roots = { old: resolve(values.older), new: process.cwd() };
   for (const pair of PAIRS.filter(({ name }) => names.includes(name))) {
-    const outcome = await runRolling({ roots, pair, minutes, say: (line) => console.log(`  ${line}`) });
+    const say = (line: string): void => console.log(`  ${line}`);
+    const outcome = await runRolling({ roots, pair, minutes, say }).catch((error: unknown) => {
+      console.log(`${pair.name}: FAILED`, error);
+      process.exitCode = 1;
+    });
+    if (outcome === undefined) continue;
     console.log(JSON.stringify(outcome, undefined, 2));
     const passed = isPassed(outcome);
     console.log(`${pair.name}: ${passed ? 'passed' : 'FAILED'}\n`);

@@ -44,7 +44,7 @@ export const TAGS: readonly TagBody[] = [
   { tag: GAPLESS, order: 'gapless', reset: 'yearly', zone: 'UTC' },
 ];
 
-const one = (tag: string): Question => ({
+export const one = (tag: string): Question => ({
   tag,
   path: `/api/segment/get/${tag}`,
   read: (text) => ({ space: `tag ${tag}`, ranges: runsOf([BigInt(text)]) }),

@@ -25,7 +25,7 @@ const OPEN = {
   async client() {
     const { LeafClient } = require(join(root, 'dist/libs/client/src/index.js'));
     const client = new LeafClient({ ...options, preload: { tags: [tag], snowflake: snowflakes } });
-    await client.ready();
+    await readyWith(client);
     return { ids: client, close: () => client.close() };
   },
 };
@@ -33,6 +33,18 @@ const OPEN = {
 const { ids, close } = await OPEN[kind]();
 let ending = false;
 process.on('SIGTERM', () => (ending = true));
+
+/** The start of the program has a limit, so that of a call may be exceeded. */
+async function readyWith(client) {
+  for (;;) {
+    try {
+      return await client.ready();
+    } catch (error) {
+      process.stderr.write(`${error.code} ${error.message}\n`);
+      if (error.code !== 'LEAF_SERVERS_UNAVAILABLE') throw error;
+    }
+  }
+}
 
 const CALLS = [
   [`tag ${tag}`, async () => [await ids.nextId(tag)]],
