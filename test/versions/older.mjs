@@ -1,6 +1,6 @@
 // An older revision of this repository, installed and built once in `.cache/leaf-versions`.
 import { execFileSync, spawnSync } from 'node:child_process';
-import { existsSync, mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { existsSync, lstatSync, mkdirSync, readFileSync, renameSync, rmSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 
 const root = join(import.meta.dirname, '../..');
@@ -49,14 +49,19 @@ export function noOlderRevision() {
  * @returns {string} the folder of the built revision
  */
 export function buildOlder(commit, say) {
-  const folder = join(CACHE, commit.slice(0, 12));
-  const stamp = join(folder, '.built');
-  if (existsSync(stamp)) return folder;
-  rmSync(folder, { recursive: true, force: true });
+  const built = join(CACHE, commit.slice(0, 12));
+  const hasPackages = (folder) => readFileSync(join(folder, LOCK), 'utf8') === readFileSync(join(root, LOCK), 'utf8');
+  // The packages of this checkout may be others by now.
+  const isLinked = existsSync(built) && lstatSync(join(built, 'node_modules')).isSymbolicLink();
+  if (isLinked && !hasPackages(built)) rmSync(built, { recursive: true });
+  if (existsSync(built)) return built;
+  // Of this process alone: another one may build the same revision.
+  const folder = `${built}-${process.pid}`;
+  process.once('exit', () => rmSync(folder, { recursive: true, force: true }));
   mkdirSync(folder, { recursive: true });
   const archive = execFileSync('git', ['archive', commit], { cwd: root, maxBuffer: 2 ** 30 });
   must(spawnSync('tar', ['-x', '-C', folder], { input: archive, stdio: ['pipe', 'inherit', 'inherit'] }), 'tar');
-  if (readFileSync(join(folder, LOCK), 'utf8') === readFileSync(join(root, LOCK), 'utf8')) {
+  if (hasPackages(folder)) {
     symlinkSync(join(root, 'node_modules'), join(folder, 'node_modules'));
   } else {
     say(`${commit.slice(0, 8)} has other packages; running npm ci, which takes minutes …`);
@@ -64,8 +69,8 @@ export function buildOlder(commit, say) {
   }
   say(`Building ${commit.slice(0, 8)} …`);
   npm(folder, 'run', '--silent', 'build');
-  writeFileSync(stamp, commit);
-  return folder;
+  if (!existsSync(built)) renameSync(folder, built);
+  return built;
 }
 
 function npm(cwd, ...words) {
