@@ -124,7 +124,7 @@ export function tagKind(tag: string, kind: { readonly [Name in keyof TagKind]: u
   if (fault === undefined) return read;
   throw new LeafError(
     'LEAF_TAG_ROW_INVALID',
-    `The row of tag "${tag}" in leaf_alloc is invalid: ${fault}. Correct its columns: docs/tags.md.`,
+    `The row of tag "${tag}" in leaf_alloc is invalid: ${fault}. If a later version created it, upgrade this server; otherwise correct its columns: docs/tags.md.`,
   );
 }
 
