@@ -224,4 +224,28 @@ describe('/metrics', () => {
     }
     expect(values(await scrape(server.port), 'leaf_clock_offset_seconds')).toEqual([]);
   });
+
+  it('says that a server waits for a worker ID while all of its range are used, and how much time it has reserved: none', async () => {
+    const directory = await makeDataDirectory();
+    const env = { LEAF_DATABASE_URL: `sqlite:${directory}/leaf.sqlite`, LEAF_SNOWFLAKE_REGISTRY: 'database' };
+    const start = (name: string): Promise<TestServer> =>
+      startTestServer({ ...env, LEAF_DATA_DIR: `${directory}/${name}`, LEAF_SNOWFLAKE_WORKERS: '7' });
+    const holder = await start('holder');
+    const newcomer = await start('newcomer');
+    try {
+      const found = await until('a refusal', async () => {
+        const seen = await scrape(newcomer.port);
+        return values(seen, 'leaf_worker_id_missing')[0] === 1 && seen;
+      });
+      const of = (name: string): number[] => values(found, name);
+      expect([of('leaf_worker_id'), of('leaf_lease_left_seconds'), of('leaf_ready')]).toEqual([[], [], [0]]);
+      const held = await scrape(holder.port);
+      expect(values(held, 'leaf_worker_id_missing')).toEqual([0]);
+      expect(values(held, 'leaf_lease_left_seconds')[0]).toBeGreaterThan(0);
+    } finally {
+      await newcomer.stop();
+      await holder.stop();
+      await removeDataDirectory(directory);
+    }
+  });
 });

@@ -131,7 +131,8 @@ export const LEAF_METRICS: readonly LeafMetric[] = [
     name: 'leaf_lease_left_seconds',
     type: 'gauge',
     help: 'Reserved time left until the ceiling of the lease',
-    ...registry(({ ceiling }, now) => (ceiling - now) / 1000),
+    // Nothing is reserved before the first acquisition.
+    ...registry(({ ceiling }, now) => (ceiling < 0 ? undefined : (ceiling - now) / 1000)),
   },
   {
     name: 'leaf_lease_lost',
@@ -195,6 +196,12 @@ export const LEAF_METRICS: readonly LeafMetric[] = [
     help: 'Total number of worker IDs',
     shared: 'most',
     ...registry(({ workers }) => workers?.most),
+  },
+  {
+    name: 'leaf_worker_id_missing',
+    type: 'gauge',
+    help: '1 while this server has no worker ID because all that it may take are used',
+    ...snowflake(({ health }) => Number(health.code === 'LEAF_WORKERS_USED_UP')),
   },
 ];
 
