@@ -1,7 +1,8 @@
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { parse } from 'yaml';
 import { ROOT } from '../../support/build';
+import { readAlertCases } from '../../support/http/alert-cases';
 
 interface Alert {
   readonly alert?: string;
@@ -47,6 +48,26 @@ describe('the alerts', () => {
   it('are those of the run-book', () => {
     const described = [...read(PAGE).matchAll(/^## (Leaf\w+)$/gm)].map(([, name]) => name);
     expect(described).toEqual(alerts.map(({ alert }) => alert));
+  });
+});
+
+describe('the unit tests of the alerts', () => {
+  const RULES = 'deploy/prometheus';
+  const files = readdirSync(join(ROOT, RULES)).filter((name) => name.endsWith('.test.yaml'));
+  const cases = readAlertCases(files.map((name) => read(`${RULES}/${name}`)));
+
+  it.each(alerts.map(({ alert }) => alert!))('expect that %s fires, and that it does not', (name) => {
+    expect([cases.firing.has(name), cases.silent.has(name)]).toEqual([true, true]);
+  });
+
+  it('name alerts that there are', () => {
+    const isAlert = (name: string): boolean => alerts.some(({ alert }) => new RegExp(`^(${name})$`).test(alert!));
+    expect([...cases.named].filter((name) => !isAlert(name))).toEqual([]);
+  });
+
+  it('are run', () => {
+    const run = read('test/services/prometheus/rules.spec.ts');
+    expect(files.filter((name) => !run.includes(`'${name}'`))).toEqual([]);
   });
 });
 

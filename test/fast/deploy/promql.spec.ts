@@ -1,10 +1,15 @@
-import { readFileSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parse } from 'yaml';
+import { LEAF_METRICS } from '@leaf-ids/id/internal';
+import { SERVER_METRICS } from '../../../apps/leaf-server/src/metrics/server-metrics';
 import { ROOT } from '../../support/build';
 import { call, text } from '../../support/http/http';
+import { readAlertCases } from '../../support/http/alert-cases';
+import type { Family } from '../../support/http/exposition';
 import { scrape } from '../../support/http/metrics';
 import { exposedSeries, readPromql } from '../../support/http/promql';
+import { RespClient } from '../../support/resp-client';
 import { makeDataDirectory, removeDataDirectory } from '../../support/servers/data-directory';
 import { startTestServer, type TestServer } from '../../support/servers/server';
 
@@ -33,16 +38,12 @@ type Expression = readonly [place: string, expression: string];
 const TAG = 'leaf-segment-test';
 /** What Prometheus adds to what it scrapes. */
 const TARGET_LABELS = ['job', 'instance', 'namespace', 'pod', '__name__'];
-/** Labels of what has no value before something happens, or before a rate is known. */
-const LATER: Readonly<Record<string, readonly string[]>> = {
-  leaf_overload_refusals_total: ['reason'],
-  leaf_numbers_oldest_open_seconds: ['tag'],
-  leaf_tag_end_seconds: ['tag'],
-  leaf_segment_exhaustion_seconds: ['tag', 'process'],
-  leaf_process_up: ['process'],
-  leaf_resp_commands_total: ['command', 'status'],
-  process_start_time_seconds: ['process'],
-};
+/** Labels by the tables of metrics: a metric has no samples before something happens. */
+const TABLES: ReadonlyMap<string, readonly string[]> = new Map(
+  [...LEAF_METRICS, ...SERVER_METRICS].map(({ name, labels = [] }) => [name, labels]),
+);
+/** What every metric of a server with several processes may have. */
+const PROCESS = 'process';
 
 /** What only Prometheus, or a server of several processes, has. */
 const ELSEWHERE = ['up', 'leaf_process_up'];
@@ -51,6 +52,8 @@ const read = (file: string): string => readFileSync(join(ROOT, 'deploy', file), 
 const { groups } = parse(read('prometheus/leaf.rules.yaml')) as { groups: readonly { rules: readonly Rule[] }[] };
 const rules = groups.flatMap((group) => group.rules);
 const dashboard = JSON.parse(read('grafana/leaf.json')) as Dashboard;
+const files = readdirSync(join(ROOT, 'deploy/prometheus')).filter((name) => name.endsWith('.test.yaml'));
+const cases = readAlertCases(files.map((name) => read(`prometheus/${name}`)));
 const adapter = parse(read('prometheus/adapter.rules.yaml')) as AdapterRules;
 
 function rulesExpressions(): Expression[] {
@@ -90,12 +93,32 @@ function adapterExpressions(): Expression[] {
   });
 }
 
+/** The alternatives of a pattern with at most one group. */
+function alternativesOf(pattern: string): string[] {
+  const [, before = '', group, after = ''] = /^(.*)\((.*)\)(.*)$/.exec(pattern) ?? [];
+  return group === undefined ? pattern.split('|') : group.split('|').map((part) => before + part + after);
+}
+
 const expressions: Expression[] = [...rulesExpressions(), ...dashboardExpressions(), ...adapterExpressions()];
 
 describe('the expressions of rules and dashboard', () => {
   let directory: string;
   let server: TestServer;
+  let families: ReadonlyMap<string, Family>;
   let series: Map<string, Set<string>>;
+
+  /** The labels that samples of these metrics can have. */
+  const labelsOf = (metrics: readonly string[]): ReadonlySet<string> => {
+    const seen = metrics.flatMap((metric) => [
+      ...(series.get(metric) ?? []),
+      ...(TABLES.get(metric.replace(/_(bucket|sum|count)$/, '')) ?? []),
+    ]);
+    return new Set([...TARGET_LABELS, PROCESS, ...seen]);
+  };
+  const hasLabel = (metrics: readonly string[]): ((label: string) => boolean) => {
+    const known = labelsOf(metrics);
+    return (label) => known.has(label);
+  };
 
   beforeAll(async () => {
     // A registry that counts its worker IDs; it needs no more than the embedded database.
@@ -104,6 +127,7 @@ describe('the expressions of rules and dashboard', () => {
       LEAF_DATA_DIR: directory,
       LEAF_DATABASE_URL: `sqlite:${directory}/leaf.sqlite`,
       LEAF_SNOWFLAKE_REGISTRY: 'mysql',
+      LEAF_RESP_PORT: '0',
     });
     for (let i = 0; i < 50; i++) {
       await text(server.port, `/api/segment/get/${TAG}`);
@@ -111,7 +135,12 @@ describe('the expressions of rules and dashboard', () => {
     }
     await text(server.port, `/api/segment/range/${TAG}?size=5000`);
     await call(server.port, '/api/segment/get/no-such-tag');
-    series = exposedSeries(await scrape(server.port));
+    await text(server.port, '/health/ready');
+    await call(server.port, '/api/numbers/no-such-tag');
+    const commands = ['HELLO', 'AUTH word', `INCR ${TAG}`, `INCRBY ${TAG} 5`, `LEAF.NEXT ${TAG}`, 'QUIT'];
+    await (await RespClient.to(server.server.respPort!)).last(`${commands.join('\r\n')}\r\n`);
+    families = await scrape(server.port);
+    series = exposedSeries(families);
   });
 
   afterAll(async () => {
@@ -140,10 +169,33 @@ describe('the expressions of rules and dashboard', () => {
   it('ask for labels that these metrics have', () => {
     const wrong = expressions.filter(([, expression]) => {
       const { metrics, labels } = readPromql(expression);
-      const seen = metrics.flatMap((metric) => [...(series.get(metric) ?? []), ...(LATER[metric] ?? [])]);
-      const known = new Set([...TARGET_LABELS, ...seen]);
-      return labels.some((label) => !known.has(label));
+      return !labels.every(hasLabel(metrics));
     });
     expect(wrong).toEqual([]);
+  });
+
+  it('are tested with series that a server has', () => {
+    const known = new Set([...series.keys(), ...ELSEWHERE]);
+    const wrong = cases.series.filter((each) => {
+      const { faults, metrics, labels } = readPromql(each);
+      return faults.length > 0 || !metrics.every((metric) => known.has(metric)) || !labels.every(hasLabel(metrics));
+    });
+    expect(cases.series.length).toBeGreaterThan(100);
+    expect(wrong).toEqual([]);
+  });
+
+  it.each(['route', 'command'])('select values of the label %s that a server has', (label) => {
+    const values = [...families.values()].flatMap(({ samples }) =>
+      samples.flatMap(({ labels }) => labels[label] ?? []),
+    );
+    const matchers = expressions.flatMap(([, expression]) => [
+      ...expression.matchAll(new RegExp(`\\b${label}(?:=|!=|=~|!~)"([^"$]+)"`, 'g')),
+    ]);
+    const alternatives = matchers.flatMap(([, pattern = '']) => alternativesOf(pattern));
+    expect(alternatives.length).toBeGreaterThan(3);
+    const unknown = alternatives.filter(
+      (pattern) => !values.some((value) => new RegExp(`^(?:${pattern})$`).test(value)),
+    );
+    expect([...new Set(unknown)]).toEqual([]);
   });
 });
