@@ -45,6 +45,8 @@ it.each<[string[], string]>([
   [['next', 'order', '-n', '10001'], 'Use a whole number from 1 to 10000'],
   [['next', 'order', '-n', '1e3'], 'Use a whole number from 1 to 10000'],
   [['snowflake', '-n', 'x'], 'Use a whole number from 1 to 10000'],
+  [['snowflake', '--workers', '96-127'], '--workers needs --database or LEAF_DATABASE_URL'],
+  [['snowflake', '--workers', '96-127', '--url', 'http://a'], '--workers needs --database or LEAF_DATABASE_URL'],
   [['range', 'order'], "required option '-n, --count <n>' not specified"],
   [['range', 'order', '-n', '1000001'], 'Use a whole number from 1 to 1000000'],
   [['decode', '-1'], 'Use a whole number from 0 to 9223372036854775807'],

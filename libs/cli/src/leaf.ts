@@ -102,7 +102,7 @@ export async function runLeaf(args: readonly string[], { terminal, env, version 
   };
 
   addCommonOptions(program);
-  addIdCommands(program, perform);
+  addIdCommands(program, perform, env);
   program
     .command('decode')
     .description(
@@ -126,7 +126,7 @@ export async function runLeaf(args: readonly string[], { terminal, env, version 
   return outcome.failed ? FAILED : code;
 }
 
-function addIdCommands(program: Command, perform: Perform): void {
+function addIdCommands(program: Command, perform: Perform, env: NodeJS.ProcessEnv): void {
   program
     .command('next')
     .description('take the next IDs of a tag')
@@ -147,9 +147,13 @@ function addIdCommands(program: Command, perform: Perform): void {
     .description('take snowflake IDs')
     .addOption(countOption(MAX_BATCH_SIZE).default(1))
     .option('--workers <first-last>', 'with a database: worker IDs that may be taken (LEAF_SNOWFLAKE_WORKERS)')
-    .action(({ count, workers }: { count: number; workers?: string }) =>
-      perform(async (source) => idList(await source.snowflakes(count, workers))),
-    );
+    .action(({ count, workers }: { count: number; workers?: string }) => {
+      const target = targetOf(program.opts<CommonOptions>(), program, env);
+      if (workers !== undefined && (target === undefined || 'url' in target)) {
+        program.error('--workers needs --database or LEAF_DATABASE_URL: a server has a worker ID of its own');
+      }
+      return perform(async (source) => idList(await source.snowflakes(count, workers)));
+    });
   program
     .command('range')
     .description('take the next IDs of a tag as ranges, first and last ID')
