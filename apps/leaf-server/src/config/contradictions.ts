@@ -1,5 +1,5 @@
 import { isIP } from 'node:net';
-import { isLoopback } from '@leaf-ids/core/internal';
+import { isLoopback, type WorkerRange, workersIn } from '@leaf-ids/core/internal';
 import { workerRangeOf } from '@leaf-ids/id/internal';
 import { parseDatabaseUrl } from '@leaf-ids/persistence';
 import { policyOf } from '@leaf-ids/registry';
@@ -14,6 +14,7 @@ export function contradictions(values: Resolved, env: NodeJS.ProcessEnv): string
     ...modeFaults(values),
     ...leaseTtlFaults(values),
     ...localWorkerFaults(values),
+    ...processFaults(values),
     ...portFaults(values),
     ...shardFaults(values, env),
     ...sharedWorkers(values, env),
@@ -39,6 +40,24 @@ function leaseTtlFaults(values: Resolved): string[] {
   return [`LEAF_SNOWFLAKE_LEASE_TTL_MS must be from ${low} to ${high} with the registry ${registry}, not ${ttlMs}`];
 }
 
+/** The worker IDs that this server can have. */
+function workersOf(values: Resolved): WorkerRange {
+  return workerRangeOf(limitOf(values)) ?? { first: 0, last: 2 ** values.LEAF_SNOWFLAKE_BITS.workerBits - 1 };
+}
+
+/** Each process needs a worker ID; the others would never be ready. */
+function processFaults(values: Resolved): string[] {
+  const { LEAF_PROCESSES: processes, LEAF_SNOWFLAKE_REGISTRY: registry } = values;
+  // The rule for the map of workers says it more precisely.
+  if (!values.LEAF_SNOWFLAKE_ENABLED || registry === 'local') return [];
+  const range = workersOf(values);
+  const { first, last } = range;
+  if (processes <= workersIn(range)) return [];
+  return [
+    `LEAF_PROCESSES must be at most ${workersIn(range)}, not ${processes}: this server can have only the worker IDs ${first} to ${last}, one for each process`,
+  ];
+}
+
 /**
  * The first process of a server has the worker ID of its entry, the others those that follow. The rule of the registry
  * knows one process.
@@ -48,10 +67,7 @@ function localWorkerFaults(values: Resolved): string[] {
   if (!values.LEAF_SNOWFLAKE_ENABLED || values.LEAF_SNOWFLAKE_REGISTRY !== 'local') return [];
   const entries = Object.entries(workers).sort(([, a], [, b]) => a - b);
   const highest = (entries.at(-1)?.[1] ?? 0) + processes - 1;
-  const { first, last } = workerRangeOf(limitOf(values)) ?? {
-    first: 0,
-    last: 2 ** values.LEAF_SNOWFLAKE_BITS.workerBits - 1,
-  };
+  const { first, last } = workersOf(values);
   const faults: string[] = [];
   if (processes > 1 && highest > last) {
     faults.push(

@@ -17,6 +17,7 @@ describe('The range of worker IDs', () => {
     });
     expect(snowflakeOf({ ...BITS, LEAF_SNOWFLAKE_DATACENTER: '3', LEAF_SNOWFLAKE_WORKERS: '96-127' })).toBeDefined();
     expect(snowflakeOf({ ...LOCAL, LEAF_SNOWFLAKE_WORKERS: '96-99', LEAF_PROCESSES: '2' })).toBeDefined();
+    expect(snowflakeOf({ LEAF_SNOWFLAKE_WORKERS: '96-97', LEAF_PROCESSES: '2' })).toBeDefined();
   });
 
   it('has the preferred worker ID of a pod: the number of the pod counts from its start', () => {
@@ -68,6 +69,26 @@ describe('The range of worker IDs', () => {
     [
       { ...LOCAL, LEAF_SNOWFLAKE_WORKERS: '96-98', LEAF_PROCESSES: '2' },
       'LEAF_LOCAL_WORKERS gives worker IDs up to 99 with 2 processes, but this server can have only 96 to 98',
+    ],
+    [
+      { LEAF_SNOWFLAKE_WORKERS: '96-97', LEAF_PROCESSES: '3' },
+      'LEAF_PROCESSES must be at most 2, not 3: this server can have only the worker IDs 96 to 97',
+    ],
+    [
+      { LEAF_SNOWFLAKE_BITS: '41,5+1,16', LEAF_SNOWFLAKE_DATACENTER: '3', LEAF_PROCESSES: '3' },
+      'LEAF_PROCESSES must be at most 2, not 3: this server can have only the worker IDs 6 to 7',
+    ],
+    [
+      { LEAF_SNOWFLAKE_BITS: '41,1,21', LEAF_PROCESSES: '3' },
+      'LEAF_PROCESSES must be at most 2, not 3: this server can have only the worker IDs 0 to 1',
+    ],
+    [
+      { LEAF_SNOWFLAKE_BITS: '41,1,21', LEAF_SNOWFLAKE_REGISTRY: 'mysql', LEAF_PROCESSES: '3' },
+      'LEAF_PROCESSES must be at most 2, not 3',
+    ],
+    [
+      { ...LOCAL, LEAF_SNOWFLAKE_WORKERS: '96-98', LEAF_PROCESSES: '4' },
+      'LEAF_LOCAL_WORKERS gives worker IDs up to 101 with 4 processes',
     ],
   ])('is refused as %j', (env, message) => {
     expect(() => snowflakeOf(env)).toThrow(
