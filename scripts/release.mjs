@@ -1,6 +1,6 @@
 // node scripts/release.mjs <version> [--dry-run]: sets the version in all manifests, the address of the repository in those
-// of the packages and links to it in their READMEs, and the release date in CHANGELOG.md; commits and tags. Does not push. For publishing, see
-// docs/publishing.md.
+// of the packages and links to it in their READMEs, and the release date in CHANGELOG.md; commits, and makes signed tags.
+// Does not push. For publishing, see docs/publishing.md.
 import { execFileSync } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
@@ -49,11 +49,22 @@ function release() {
   for (const [file, text] of edits) writeFileSync(file, text);
   run('npm', 'install', '--package-lock-only', '--ignore-scripts', '--no-audit', '--no-fund');
   run('git', 'commit', '--all', '--message', `Release ${version}`);
-  // Verbatim, because git treats Markdown headings as comments.
-  run('git', 'tag', '--annotate', tag, '--cleanup=verbatim', '--message', `${tag}\n\n${notes}`);
-  // The tag that Go reads as the version of a module in a folder.
-  if (clients.length > 0) run('git', 'tag', '--annotate', `clients/go/${tag}`, '--message', `clients/go ${tag}`);
-  process.stdout.write(`Committed and tagged ${tag}. "git push --follow-tags" publishes it.\n`);
+  const goTag = `clients/go/${tag}`;
+  try {
+    // Verbatim, because git treats Markdown headings as comments. The signature has to begin on a line of its own.
+    run('git', 'tag', '--sign', tag, '--cleanup=verbatim', '--message', `${tag}\n\n${notes}\n`);
+    // The tag that Go reads as the version of a module in a folder.
+    if (clients.length > 0) run('git', 'tag', '--sign', goTag, '--message', `clients/go ${tag}`);
+    run('node', 'scripts/verify-release.mjs', tag);
+  } catch {
+    for (const made of run('git', 'tag', '--list', tag, goTag).split('\n').filter(Boolean))
+      run('git', 'tag', '--delete', made);
+    run('git', 'reset', '--quiet', '--hard', 'HEAD^');
+    fail(
+      'The tags could not be signed with a key of .github/allowed_signers, and nothing was changed. See docs/publishing.md.',
+    );
+  }
+  process.stdout.write(`Committed, and tagged and signed ${tag}. "git push --follow-tags" publishes it.\n`);
 }
 
 function edit(file, change) {

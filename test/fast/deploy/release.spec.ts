@@ -16,7 +16,9 @@ describe('node scripts/release.mjs', () => {
     for (const folder of ['scripts', 'deploy', 'libs/a', 'libs/b', 'examples/one']) {
       await mkdir(join(directory, folder), { recursive: true });
     }
-    await cp(join(ROOT, 'scripts/release.mjs'), join(directory, 'scripts/release.mjs'));
+    for (const script of ['release.mjs', 'verify-release.mjs']) {
+      await cp(join(ROOT, 'scripts', script), join(directory, 'scripts', script));
+    }
     await writeFile(join(directory, 'CHANGELOG.md'), CHANGELOG);
     await writeFile(join(directory, 'deploy/compose.yaml'), 'image: leaf-server:1.0.0\n');
     await writeFile(join(directory, 'deploy/Chart.yaml'), 'apiVersion: v2\nversion: 1.0.0\nappVersion: 1.0.0\n');
@@ -44,9 +46,21 @@ describe('node scripts/release.mjs', () => {
     await git('remote', 'add', 'origin', 'git@github.com:owner/leaf.git');
     await git('config', 'user.name', 'test');
     await git('config', 'user.email', 'test@example.org');
+    const { file, publicKey } = await makeKey('own');
+    await git('config', 'gpg.format', 'ssh');
+    await git('config', 'user.signingKey', file);
+    await mkdir(join(directory, '.github'));
+    await writeFile(join(directory, '.github/allowed_signers'), `test@example.org namespaces="git" ${publicKey}`);
     await commitAll();
   });
   afterEach(() => rm(directory, { recursive: true, force: true }));
+
+  /** A key outside the working tree. */
+  async function makeKey(name: string): Promise<{ file: string; publicKey: string }> {
+    const file = join(directory, '.git', name);
+    await command('ssh-keygen', ['-q', '-t', 'ed25519', '-N', '', '-f', file], directory);
+    return { file, publicKey: await readFile(`${file}.pub`, 'utf8') };
+  }
 
   function git(...args: string[]): Promise<string> {
     return command('git', args, directory);
@@ -84,8 +98,8 @@ describe('node scripts/release.mjs', () => {
 
     expect(await git('status', '--porcelain')).toBe('');
     expect(await git('log', '-1', '--format=%s')).toBe('Release 1.1.0\n');
-    expect(await git('tag', '--list', '--format=%(refname:short)\n%(contents)')).toBe(
-      'v1.1.0\nv1.1.0\n\n- **A thing** that is new.\n\n### Details\n\nMore.\n',
+    expect(await git('tag', '--list', '--format=%(refname:short)\n%(contents:subject)\n\n%(contents:body)')).toBe(
+      'v1.1.0\nv1.1.0\n\n- **A thing** that is new.\n\n### Details\n\nMore.\n\n',
     );
   });
 
@@ -151,6 +165,61 @@ describe('node scripts/release.mjs', () => {
     for (const file of ['CHANGELOG.md', 'libs/b/package.json', 'deploy/compose.yaml']) expect(output).toContain(file);
     expect(await git('status', '--porcelain')).toBe('');
     expect(await git('tag', '--list')).toBe('');
+  });
+
+  it.each([
+    ['a key that is missing', 'missing'],
+    ['a key that the repository does not name', 'other'],
+  ])('changes nothing with %s', async (_, name) => {
+    await makeKey('other');
+    await git('config', 'user.signingKey', join(directory, '.git', name));
+    await expect(release('1.1.0')).rejects.toThrow('could not be signed with a key of .github/allowed_signers');
+    expect(await git('log', '-1', '--format=%s')).toBe('State\n');
+    expect([await git('tag', '--list'), await git('status', '--porcelain')]).toEqual(['', '']);
+  });
+
+  describe('node scripts/verify-release.mjs', () => {
+    const verify = (...args: string[]): Promise<string> =>
+      command('node', ['scripts/verify-release.mjs', ...args], directory);
+
+    it('accepts the tags of a release, by the keys of the repository or of a file', async () => {
+      await mkdir(join(directory, 'clients'));
+      await writeFile(join(directory, 'clients/README.md'), '');
+      await commitAll();
+      await release('1.1.0');
+      expect(await verify('v1.1.0')).toMatch(/^v1\.1\.0 is signed, and names the commit [0-9a-f]{40}\.\n$/);
+      const signers = join(directory, '.git/signers');
+      await writeFile(signers, await readFile(join(directory, '.github/allowed_signers')));
+      await writeFile(join(directory, '.github/allowed_signers'), '# None.\n');
+      await expect(verify('v1.1.0')).rejects.toThrow('names no key');
+      expect(await verify('v1.1.0', '--signers', signers)).toContain('is signed');
+    });
+
+    it('refuses a tag without a signature, of another key, of another version, and one that is missing', async () => {
+      await release('1.1.0');
+      await git('tag', '--annotate', '--force', '--message', 'v1.1.0', 'v1.1.0', 'v1.1.0^{commit}');
+      await expect(verify('v1.1.0')).rejects.toThrow('The tag v1.1.0 is not signed by a key of');
+      const resign = (name: string, commit: string): Promise<string> =>
+        git('tag', '--sign', '--force', '--message', name, name, commit);
+      await resign('v1.2.0', 'HEAD');
+      await expect(verify('v1.2.0')).rejects.toThrow('package.json of v1.2.0 has the version 1.1.0');
+      await git('config', 'user.signingKey', (await makeKey('other')).file);
+      await resign('v1.1.0', 'HEAD');
+      await expect(verify('v1.1.0')).rejects.toThrow('The tag v1.1.0 is not signed by a key of');
+      await expect(verify('v1.3.0')).rejects.toThrow('There is no tag v1.3.0. Fetch it');
+      await expect(verify('1.1.0')).rejects.toThrow('Usage: node scripts/verify-release.mjs');
+    });
+
+    it('refuses a tag of the Go module that is missing or names another commit', async () => {
+      await mkdir(join(directory, 'clients'));
+      await writeFile(join(directory, 'clients/README.md'), '');
+      await commitAll();
+      await release('1.1.0');
+      await git('tag', '--sign', '--force', '--message', 'go', 'clients/go/v1.1.0', 'HEAD^');
+      await expect(verify('v1.1.0')).rejects.toThrow('name different commits');
+      await git('tag', '--delete', 'clients/go/v1.1.0');
+      await expect(verify('v1.1.0')).rejects.toThrow('There is no tag clients/go/v1.1.0');
+    });
   });
 
   it('refuses an invalid version, a missing section, an existing tag, and a tree with changes', async () => {
