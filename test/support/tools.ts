@@ -28,6 +28,7 @@ const TOOLS = {
   haproxy: program('haproxy', '/usr/sbin', '/usr/local/sbin'),
   nginx: program('nginx-light', '/usr/sbin', '/usr/local/sbin'),
   openssl: program('openssl', '/usr/bin'),
+  'prometheus-alertmanager': program('prometheus-alertmanager', '/usr/bin'),
   promtool: program('prometheus', '/usr/bin', '/usr/local/bin'),
   python3: program('python3', '/usr/bin'),
   'redis-benchmark': program('redis-tools', '/usr/bin'),

@@ -51,6 +51,23 @@ describe('the alerts', () => {
   });
 });
 
+it('deploy/prometheus/alertmanager.yaml mutes alerts that there are, and none that tells of lost uniqueness', () => {
+  const { inhibit_rules: rules } = parse(read('deploy/prometheus/alertmanager.yaml')) as {
+    inhibit_rules: readonly { readonly source_matchers: string[]; readonly target_matchers: string[] }[];
+  };
+  const namesOf = (matchers: readonly string[]): string[] =>
+    matchers.flatMap((matcher) => /^alertname=~?"(.*)"$/.exec(matcher)?.[1]?.split('|') ?? [matcher]);
+  const muted = rules.flatMap((rule) => namesOf(rule.target_matchers));
+  const known = alerts.map(({ alert }) => alert!);
+  expect(known).toEqual(
+    expect.arrayContaining([...new Set([...muted, ...rules.flatMap((rule) => namesOf(rule.source_matchers))])]),
+  );
+  for (const name of ['LeafStoreWentBackwards', 'LeafWorkerIdTwice', 'LeafLeaseLost']) {
+    expect(known).toContain(name);
+    expect(muted).not.toContain(name);
+  }
+});
+
 describe('the unit tests of the alerts', () => {
   const RULES = 'deploy/prometheus';
   const files = readdirSync(join(ROOT, RULES)).filter((name) => name.endsWith('.test.yaml'));

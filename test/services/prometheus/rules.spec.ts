@@ -43,6 +43,11 @@ describe('the unit tests notice', () => {
     ['targets that are not watched', "'leaf:target_up == 0'", "'leaf:target_up == 2'"],
     ['a majority of targets that may be down', '> 0.5 * count', '> 0.9 * count'],
     ['servers that may disappear', '0 * max_over_time(leaf:servers:count[6h])) < 3', 'leaf:servers:count) < 1'],
+    [
+      'a database that fails for most servers',
+      '> 0.5 * count by (namespace, job) (leaf_segment_load_failures_total)',
+      '> count by (namespace, job) (leaf_segment_load_failures_total)',
+    ],
     ['processes that are not watched', 'leaf_process_up == 0', 'leaf_process_up == 2'],
     [
       'refusals that are not errors',
