@@ -403,7 +403,7 @@ Init ==
         /\ p = [s \in Servers |-> IF s \in Holding THEN First(s, place[s], c + HorizonOf(s)) ELSE Down]
         /\ rec = [w \in Workers |-> IF \E s \in Holding : place[s] = w
                                     THEN p[CHOOSE s \in Holding : place[s] = w].stored ELSE Absent]
-    /\ wrote = [w \in Workers |-> now]
+    /\ wrote = [w \in Workers |-> IF Maintain THEN now ELSE 0]
     /\ watch = [w \in Workers |-> Absent]
     /\ file = [s \in Servers |-> IF Files /\ s \in Holding THEN FileOf(p[s], "held", p[s].ceiling) ELSE Absent]
     /\ late = {} /\ past = Absent /\ spent = 0 /\ wrong = {}

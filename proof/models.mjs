@@ -2,13 +2,14 @@
  * The models, with their bounds. Constants are TLA+ text, or values; an array of texts is a set of strings. Every
  * module has the constant `Without`: the rules that are taken out.
  *
- * rules: for each rule, the invariant that does not hold without it. assumptions: for each assumption, the constants
- * that drop it, and the invariant that then does not hold. Other invariants must hold.
+ * rules: the invariant that does not hold without a rule, with other constants where it needs them. assumptions: the
+ * constants that drop an assumption, and the invariant that then does not hold; `invariants` are those that are
+ * checked, by default all.
  *
+ * @typedef {{ invariant: string, constants?: Record<string, unknown>, invariants?: readonly string[] }} Expected
  * @type {readonly { name: string, module: string, constants: Record<string, unknown>, large?: Record<string, unknown>,
- *   invariants: readonly string[], symmetry?: string, rules?: Record<string, string>,
- *   assumptions?: Record<string, { constants: Record<string, unknown>, invariant: string,
- *   invariants?: readonly string[] }> }[]}
+ *   invariants: readonly string[], symmetry?: string, rules?: Record<string, string | Expected>,
+ *   assumptions?: Record<string, Expected> }[]}
  */
 
 const LEASE = {
@@ -34,7 +35,7 @@ export const MODELS = [
   {
     name: 'lease-watch',
     module: 'Lease',
-    constants: { ...LEASE, Twins: true, MaxTime: 3, Reach: 1, Writes: 4, Jumps: 1, Jump: 3 },
+    constants: { ...LEASE, Twins: true, MaxTime: 4, Reach: 1, Writes: 5, Jumps: 1, Jump: 3 },
     large: { MaxTime: 5, Writes: 6, Leases: 3, Stops: true },
     invariants: ['Unique', 'Kept', 'Yields', 'Near'],
     rules: { R8: 'Yields', R9: 'Near' },
@@ -42,10 +43,10 @@ export const MODELS = [
   {
     name: 'lease-history-fixed',
     module: 'Lease',
-    constants: { ...LEASE, MaxTime: 5, Age: 1, LossKinds: ['emptied', 'back'], Losses: 1 },
-    large: { MaxTime: 6, LossTime: 3, Losses: 2, Lates: 1 },
+    constants: { ...LEASE, MaxTime: 4, Horizon: 1, Age: 1, LossKinds: ['emptied'], Losses: 1 },
+    large: { MaxTime: 5, Horizon: 2, LossKinds: ['emptied', 'back'] },
     invariants: ['Unique', 'Kept'],
-    rules: { R5: 'Unique', R7: 'Kept' },
+    rules: { R5: 'Unique', R7: { invariant: 'Kept', constants: { LossKinds: ['back'] } } },
     assumptions: {
       'a registry that goes back is recognized': {
         constants: { Recognized: false, LossKinds: ['back'] },
@@ -57,8 +58,11 @@ export const MODELS = [
   {
     name: 'lease-history-pool',
     module: 'Lease',
-    constants: { ...LEASE, Pool: true, MaxTime: 4, Horizon: 4, Reach: 1, Writes: 5, LossKinds: ['emptied'], Losses: 1 },
-    large: { MaxTime: 6, LossTime: 3, Losses: 2, LossKinds: ['emptied', 'back'] },
+    constants: {
+      ...{ ...LEASE, Pool: true, MaxTime: 5, Horizon: 5, Reach: 1, Writes: 6 },
+      ...{ LossKinds: ['emptied', 'back'], Losses: 1 },
+    },
+    large: { MaxTime: 6, LossTime: 2, Losses: 2 },
     invariants: ['Unique', 'Kept'],
     rules: { R5: 'Unique' },
     assumptions: {
@@ -69,16 +73,16 @@ export const MODELS = [
   {
     name: 'lease-reclaim',
     module: 'Lease',
-    constants: { ...LEASE, Pool: true, Maintain: true, MaxTime: 4, Drift: 2, Shorts: '{b}' },
-    large: { MaxTime: 6, Writes: 3, Leases: 3, Stops: true },
+    constants: { ...LEASE, Pool: true, Maintain: true, MaxTime: 3, Shorts: '{b}' },
+    large: { MaxTime: 4, Leases: 3, Stops: true },
     invariants: ['Unique', 'Kept', 'Patient'],
-    rules: { R10: 'Patient', R12: 'Patient' },
+    rules: { R10: { invariant: 'Patient', constants: { Drift: 2, Offset: 2 } }, R12: 'Patient' },
   },
   {
     name: 'lease-file',
     module: 'Lease',
-    constants: { ...LEASE, Servers: '{a}', Twins: true, Files: true, MaxTime: 3, Horizon: 1 },
-    large: { MaxTime: 5, Leases: 3, Lates: 2, Writes: 3 },
+    constants: { ...LEASE, Servers: '{a}', Twins: true, Files: true, MaxTime: 2, Horizon: 1, Leases: 3, Lates: 1 },
+    large: { MaxTime: 4 },
     invariants: ['Unique'],
     rules: { R12: 'Unique' },
     assumptions: {
@@ -95,7 +99,7 @@ export const MODELS = [
     rules: { R13: 'Unique' },
     assumptions: {
       'IDs of a copy do not count before its next report': { constants: { Excused: false }, invariant: 'Unique' },
-      'the answer to the first report of a copy arrives': { constants: { Lates: 2 }, invariant: 'Unique' },
+      'the answer to the first report of a copy arrives': { constants: { Lates: 1 }, invariant: 'Unique' },
     },
   },
   {
@@ -105,9 +109,9 @@ export const MODELS = [
       ...LEASE,
       Workers: '{0, 1}',
       Others: '{b}',
-      MaxTime: 4,
+      MaxTime: 5,
       Reach: 1,
-      Writes: 4,
+      Writes: 5,
       LossKinds: ['document'],
       Losses: 1,
     },

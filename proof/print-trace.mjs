@@ -4,12 +4,17 @@ export function printTrace(trace) {
   trace.forEach(({ action, values }, step) => {
     const now = new Map([...values].flatMap(([name, text]) => [...leavesOf(name, parse(text))]));
     const changes = [...now].filter(([path, value]) => before.get(path) !== value);
-    const shown = step === 0 ? changes.filter(([path]) => !isPlain(path, now)) : changes;
-    console.log(
-      `  ${String(step).padStart(2)} ${action.padEnd(14)} ${shown.map((each) => each.join(' = ')).join('; ')}`,
-    );
+    const shown = changes.filter(([path]) => !(step === 0 ? isPlain(path, now) : isOfStopped(path, now)));
+    const text = shown.map((each) => each.join(' = ')).join('; ');
+    console.log(`  ${String(step).padStart(2)} ${action.padEnd(14)} ${text}`);
     before = now;
   });
+}
+
+/** The memory of a process that has stopped; its step `op` says so. */
+function isOfStopped(path, values) {
+  const process = /^p\.\w+\./.exec(path)?.[0];
+  return process !== undefined && path !== `${process}op` && values.get(`${process}op`) === '"down"';
 }
 
 /** In the first state, what is empty or 0 is left out. */

@@ -59,10 +59,13 @@ async function checkModel(model) {
 }
 
 function removals(model) {
-  return Object.entries(model.rules ?? {}).map(([rule, invariant]) => ({
-    ...{ model, rule, what: `without ${rule}`, invariant, invariants: [invariant] },
-    constants: { ...model.constants, Without: [rule] },
-  }));
+  return Object.entries(model.rules ?? {}).map(([rule, expected]) => {
+    const { invariant, constants = {} } = typeof expected === 'string' ? { invariant: expected } : expected;
+    return {
+      ...{ model, rule, what: `without ${rule}`, invariant, invariants: [invariant] },
+      constants: { ...model.constants, ...constants, Without: [rule] },
+    };
+  });
 }
 
 function drops(model) {
@@ -81,14 +84,9 @@ async function expect({ model, rule, assumption, what, invariant, invariants, co
   const found = violated === undefined ? `NOTHING, ${invariant} expected` : `${violated} in ${trace.length - 1} steps`;
   report(violated === invariant, `${name} ${what}: ${found}, ${seconds.toFixed(0)} s`);
   if (isPrinted || (violated !== undefined && violated !== invariant)) printTrace(trace);
-  rows.push({
-    model,
-    kind: rule === undefined ? 'assumption' : 'rule',
-    rule,
-    assumption,
-    steps: trace.length - 1,
-    violated,
-  });
+  const actions = new Map(trace.map(({ action }) => [action, 1]));
+  const kind = rule === undefined ? 'assumption' : 'rule';
+  rows.push({ model, kind, rule, assumption, steps: trace.length - 1, violated, actions });
 }
 
 /** An action that never occurs would make a model say less than it seems to. */
