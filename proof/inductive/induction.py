@@ -156,8 +156,11 @@ def base(system):
         yield Outcome('Init', part.name, query.model(_fails(part, state, values)), state, state, terms)
 
 
-def steps(system):
-    """Every action keeps every part of the invariant."""
+def steps(system, together=False):
+    """Every action keeps every part of the invariant.
+
+    together: one query for all parts of an action, which is faster and does not tell which part fails.
+    """
     before = system.any_state()
     for action in system.actions:
         parameters = constants(action.sorts, f'{action.name}.')
@@ -165,9 +168,11 @@ def steps(system):
         values, terms = _any(system, before, system.invariant, parameters)
         conditions = [*system.axioms(terms), *_guards(action, before, parameters, terms)]
         query = _Query(conditions, instances(system.invariant, before, terms))
-        for part in system.invariant:
-            model = query.model(_fails(part, after, values))
-            yield Outcome(action.name, part.name, model, before, after, terms, parameters)
+        failures = {part.name: _fails(part, after, values) for part in system.invariant}
+        if together:
+            failures = {'all parts': z3.Or(*failures.values())}
+        for name, failure in failures.items():
+            yield Outcome(action.name, name, query.model(failure), before, after, terms, parameters)
 
 
 def safety(system):

@@ -1,8 +1,8 @@
 """The lease of one worker ID: rules R1 to R4, and the part of R9 that uniqueness needs.
 
-The record of the registry is a log of writes: `log(v)` is the write that made version v. A write is sent once and may be
-applied at any later time, or never; its outcome may stay unknown. A holder is one acquisition by one process; it reads
-any version of the log, so an answer may be late. Clocks do not occur: every time is arbitrary.
+The record of the registry is a log of writes: `log(v)` is the write that made version v. A write is sent once and may
+be applied at any later time, or never; its outcome may stay unknown. A holder is one acquisition by one process; it
+reads any version of the log, so an answer may be late. Clocks do not occur: every time is arbitrary.
 """
 
 import z3
