@@ -93,7 +93,7 @@ Calls(k) ==
 
 \* Somebody else may void a number that is open for long.
 Possible == {<<k, act>> \in Keys \X {"issue", "confirm", "void"} :
-    act \in Calls(k) \/ (act = "void" /\ "void" \in Kinds /\ doc[k].at = "stored")}
+    act \in Calls(k) \/ (act = "void" /\ "void" \in Kinds /\ doc[k].at \in {"stored", "confirmed"})}
 
 -----------------------------------------------------------------------------
 (* Transactions. *)
