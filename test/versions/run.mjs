@@ -1,5 +1,6 @@
-// node test/versions/run.mjs [--from <revision>] [--minutes 20] [--only sqlite+local,mariadb+database] [--write-docs]:
-// replaces the servers of a fleet by another version and back, under load. See README.md.
+// node test/versions/run.mjs [--from <revision>] [--minutes 20] [--only sqlite+local,mariadb+database]:
+// replaces the servers of a fleet by another version and back, under load. `--write-docs` writes the table of the newest
+// runs to README.md, without a run.
 import { spawnSync } from 'node:child_process';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -7,7 +8,6 @@ import { parseArgs } from 'node:util';
 import { compile } from '../../scripts/run-typescript.mjs';
 import { writeSection } from '../../scripts/write-section.mjs';
 import { buildOlder, noOlderRevision, olderRevision } from './older.mjs';
-import '../../scripts/ensure-build.mjs';
 
 const root = join(import.meta.dirname, '../..');
 const compiled = join(root, 'node_modules/.cache/leaf/test/versions/run');
@@ -30,16 +30,20 @@ const { values } = parseArgs({
     'write-docs': { type: 'boolean', default: false },
   },
 });
-const older = olderRevision(values.from) ?? noOlderRevision();
-console.log(`From ${older.commit.slice(0, 12)} (${older.reason}) to this checkout, and back, and again.`);
-const folder = buildOlder(older.commit, console.log);
-compile(compiled, SOURCES, root);
-const options = ['minutes', 'only'].flatMap((name) => (values[name] ? [`--${name}`, values[name]] : []));
-const entry = join(compiled, 'test/versions/run.js');
-const words = [entry, '--older', folder, '--revision', older.commit.slice(0, 8), ...options];
-const { status } = spawnSync(process.execPath, words, { cwd: root, stdio: 'inherit' });
-if (status === 0 && values['write-docs']) writeTable();
-process.exitCode = status ?? 1;
+if (values['write-docs']) writeTable();
+else process.exitCode = await run();
+
+async function run() {
+  const older = olderRevision(values.from) ?? noOlderRevision();
+  console.log(`From ${older.commit.slice(0, 12)} (${older.reason}) to this checkout, and back, and again.`);
+  await import('../../scripts/ensure-build.mjs');
+  const folder = buildOlder(older.commit, console.log);
+  compile(compiled, SOURCES, root);
+  const options = ['minutes', 'only'].flatMap((name) => (values[name] ? [`--${name}`, values[name]] : []));
+  const words = ['--older', folder, '--revision', older.commit.slice(0, 8), ...options];
+  const entry = join(compiled, 'test/versions/run.js');
+  return spawnSync(process.execPath, [entry, ...words], { cwd: root, stdio: 'inherit' }).status ?? 1;
+}
 
 /** The newest result of each pair. */
 function writeTable() {
