@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { isLeafError, type Numbers } from '@leaf-ids/core';
 import { beginTransaction } from '../../support/servers/transactions';
+import { NO_ANSWER } from '../chaos/faults/fault';
 import { ask } from '../chaos/load/http-ask';
 import type { Given } from './checker';
 
@@ -10,8 +11,11 @@ const DAY_MS = 86_400_000;
 const LIMIT_MS = 1500;
 /** Attempts after the last fault, when every call is answered. */
 const LAST_ATTEMPTS = 100;
-/** Refusals that a fault may cause; anything else is a fault of the code. */
-const EXPECTED = ['LEAF_STORE_UNAVAILABLE', 'LEAF_OVERLOADED', 'LEAF_NOT_READY', 'LEAF_SEGMENT_UNAVAILABLE'];
+/** Refusals that a fault may cause, and what a broken connection looks like; anything else is a fault of the code. */
+const EXPECTED = [
+  ...['LEAF_STORE_UNAVAILABLE', 'LEAF_OVERLOADED', 'LEAF_NOT_READY', 'LEAF_SEGMENT_UNAVAILABLE'],
+  ...NO_ANSWER,
+];
 
 /** What callers got, and what became of the documents of the application. */
 export class Record {
@@ -30,9 +34,11 @@ export class Record {
     return Number(process.hrtime.bigint() - this.began);
   }
 
-  refused(reason: string): void {
+  /** @param isOfServer false for errors of the application's own connection to its database, which have any code */
+  refused(reason: string, isOfServer = true): void {
     this.refusals.set(reason, (this.refusals.get(reason) ?? 0) + 1);
-    if (reason.startsWith('LEAF_') && !EXPECTED.includes(reason)) this.faults.push(`refused with ${reason}`);
+    if ((isOfServer || reason.startsWith('LEAF_')) && !EXPECTED.includes(reason))
+      this.faults.push(`refused with ${reason}`);
   }
 }
 
@@ -97,15 +103,36 @@ async function issue(port: number, keys: readonly string[], at: Date): Promise<I
   const body = JSON.stringify(keys.length > 1 ? { keys, at } : { at });
   const headers = { 'content-type': 'application/json' };
   const reply = await ask({ port, path, method: 'PUT', headers, body, limitMs: LIMIT_MS });
-  if ('fault' in reply) return reply.fault;
-  const answer = JSON.parse(reply.body) as {
-    code?: string;
-    period: string;
-    number: string;
-    numbers?: Issued['numbers'];
-  };
-  if (reply.status >= 300) return answer.code ?? String(reply.status);
-  return { isNew: reply.status === 201, numbers: answer.numbers ?? [answer] };
+  return 'fault' in reply ? reply.fault : issuedOf(reply, keys.length);
+}
+
+interface AnswerBody extends Partial<Issued['numbers'][number]> {
+  readonly code?: string;
+  readonly numbers?: readonly Partial<Issued['numbers'][number]>[];
+}
+
+/** What an answer for so many keys says, or the reason of a refusal: its code, or all of it if it has none. */
+export function issuedOf(
+  { status, body }: { readonly status: number; readonly body: string },
+  keys: number,
+): Issued | string {
+  const answer = parsed(body);
+  if (status >= 300 && answer.code?.startsWith('LEAF_') === true) return answer.code;
+  const numbers = (answer.numbers ?? [answer]).filter(isWhole);
+  if (status >= 300 || numbers.length !== keys) return `${status} ${body}`;
+  return { isNew: status === 201, numbers };
+}
+
+function isWhole(entry: Partial<Issued['numbers'][number]>): entry is Issued['numbers'][number] {
+  return entry.period !== undefined && Number(entry.number) > 0;
+}
+
+function parsed(body: string): AnswerBody {
+  try {
+    return (JSON.parse(body) as AnswerBody | null) ?? {};
+  } catch {
+    return {};
+  }
 }
 
 /** An application that numbers its documents in its own transactions, and rolls some of them back. */
@@ -122,7 +149,7 @@ export async function runApplication(
         if (await save(record, caller, url(), numbers, key, at, turn % 5 === 4)) break;
       } catch (error) {
         const code = isLeafError(error) ? error.code : ((error as { code?: string }).code ?? String(error));
-        record.refused(code);
+        record.refused(code, false);
         await sleep(20);
       }
       if (!isRunning(record)) break;
