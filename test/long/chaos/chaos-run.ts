@@ -1,5 +1,6 @@
 import { rm } from 'node:fs/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { Starvation } from '../../support/starvation';
 import { checkTraces, type TraceCheck } from '../../support/step-traces';
 import { until } from '../../support/until';
 import type { Plan } from './faults/fault';
@@ -67,7 +68,7 @@ export async function runChaos(options: ChaosOptions): Promise<ChaosOutcome> {
   return { ...outcome, traces: await checkTraces(steps) };
 }
 
-type Recovery = Required<Pick<FaultRecord, 'recoveredAt' | 'recoveryMs' | 'lastTrouble'>>;
+type Recovery = Required<Pick<FaultRecord, 'recoveredAt' | 'recoveryMs' | 'starvedMs' | 'lastTrouble'>>;
 
 class ChaosRun {
   private readonly books: Books;
@@ -112,10 +113,11 @@ class ChaosRun {
     };
   }
 
-  /** Everything serves again: every caller has to get IDs all the time. */
+  /** Everything serves again: every caller has to get IDs all the time, and none is refused. */
   private async calmPart(): Promise<readonly string[]> {
     const calm = new Calm();
     const end = this.books.now() + CALM_PART_MS;
+    this.books.judge.calmSince = this.books.now();
     while (this.books.now() < end) {
       calm.look(this.books.now(), this.load.recorders);
       await sleep(LOOK_MS);
@@ -140,8 +142,9 @@ class ChaosRun {
   private async playOne(plan: Plan, paired: boolean): Promise<FaultRecord> {
     const fault = plan.arm(this.world);
     const beganAt = this.books.now();
-    const open = { endedAt: undefined, recoveredAt: undefined, recoveryMs: undefined, lastTrouble: undefined };
-    const record: FaultRecord = { plan, fault, paired, beganAt, ...open };
+    const open = { endedAt: undefined, recoveredAt: undefined, recoveryMs: undefined };
+    const unknown = { starvedMs: undefined, lastTrouble: undefined };
+    const record: FaultRecord = { plan, fault, paired, beganAt, ...open, ...unknown };
     this.books.judge.records.push(record);
     await fault.begin();
     await sleep(plan.holdMs);
@@ -153,12 +156,14 @@ class ChaosRun {
   /** Resolves when every edge serves again. */
   private async recovery(endedAt: number, plans: readonly Plan[]): Promise<Recovery> {
     let lastTrouble: string | undefined;
+    const starvation = new Starvation();
     const served = async (): Promise<Recovery | undefined> => {
       const recoveredAt = this.books.now();
       let trouble = await this.world.trouble();
       if (trouble === undefined && !this.load.servedSince(endedAt)) trouble = 'a caller waits for its next answer';
       lastTrouble = trouble ?? lastTrouble;
-      return trouble === undefined ? { recoveredAt, recoveryMs: recoveredAt - endedAt, lastTrouble } : undefined;
+      if (trouble !== undefined) return undefined;
+      return { recoveredAt, recoveryMs: recoveredAt - endedAt, starvedMs: starvation.ms, lastTrouble };
     };
     return until('recovery', served, RECOVERY_LIMIT_MS).catch((error: unknown) => {
       const what = plans.map(({ kind, detail }) => `${kind} ${detail}`).join(' and ');

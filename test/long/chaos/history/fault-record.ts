@@ -13,6 +13,8 @@ export interface FaultRecord {
   recoveredAt: number | undefined;
   /** From the end of the last fault of its round until then, in milliseconds. */
   recoveryMs: number | undefined;
+  /** Part of it in which a process waited for a processor, in milliseconds. */
+  starvedMs: number | undefined;
   /** What was not well to the last; undefined when all was well at once. */
   lastTrouble: string | undefined;
 }

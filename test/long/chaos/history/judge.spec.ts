@@ -15,8 +15,9 @@ const fault: Fault = {
 /** From 10 s to 20 s of the run, all well again at 22 s. */
 function judge(busy = false): Judge {
   const one = new Judge(busy);
-  const times = { beganAt: 10_000, endedAt: 20_000, recoveredAt: 22_000, recoveryMs: 2000, lastTrouble: undefined };
-  one.records.push({ plan: plan('database-kill'), fault, paired: false, ...times });
+  const times = { beganAt: 10_000, endedAt: 20_000, recoveredAt: 22_000, recoveryMs: 2000 };
+  const rest = { starvedMs: 0, lastTrouble: undefined };
+  one.records.push({ plan: plan('database-kill'), fault, paired: false, ...times, ...rest });
   return one;
 }
 
@@ -61,6 +62,23 @@ describe('a refusal', () => {
     for (const code of ['LEAF_INTERNAL', 'LEAF_LEASE_LOST', 'LEAF_STORE_BACKWARDS', 'LEAF_CLOCK_BACKWARDS', 'reset']) {
       expect(verdict({ code, startedAt: 1, endedAt: 2 }, true)).toMatchObject({ during: 'calm', expected: false });
     }
+  });
+
+  it('for want of time is not expected in the calm part, on a busy machine either', () => {
+    const one = judge(true);
+    one.calmSince = 23_000;
+    const call = { server: undefined, caller: 'x', mode: 'segment', tag: 'order' } as const;
+    for (const code of ['LEAF_NOT_READY', 'LEAF_SEGMENT_UNAVAILABLE', 'timeout']) {
+      for (const startedAt of [22_900, 24_000, 30_000]) one.note({ ...call, code, startedAt, endedAt: startedAt });
+    }
+    one.note({ ...call, tag: 'passing-1', code: 'LEAF_SEGMENT_UNAVAILABLE', startedAt: 30_000, endedAt: 30_000 });
+    const unexpected = one.all().filter(({ expected }) => !expected);
+    // A client learns late that the fault is over, and an answer that is late is not a refusal.
+    expect(unexpected.map(({ code, atMs }) => [code, atMs])).toEqual([
+      ['LEAF_NOT_READY', 24_000],
+      ['LEAF_NOT_READY', 30_000],
+      ['LEAF_SEGMENT_UNAVAILABLE', 30_000],
+    ]);
   });
 
   it('is judged by what else lasts at the time', () => {

@@ -22,8 +22,8 @@ export function folderOf(place: string, seed: number): string {
 export function writeReports(folder: string, summary: Summary, outcome: ChaosOutcome): void {
   const records = outcome.books.judge.records.map((record) => {
     const { kind, detail, holdMs } = record.plan;
-    const { paired, beganAt, endedAt, recoveredAt, recoveryMs, lastTrouble } = record;
-    return { kind, detail, holdMs, paired, beganAt, endedAt, recoveredAt, recoveryMs, lastTrouble };
+    const { paired, beganAt, endedAt, recoveredAt, recoveryMs, starvedMs, lastTrouble } = record;
+    return { kind, detail, holdMs, paired, beganAt, endedAt, recoveredAt, recoveryMs, starvedMs, lastTrouble };
   });
   writeFileSync(join(folder, REPORT), `${JSON.stringify({ ...summary, records }, undefined, 2)}\n`);
   writeFileSync(join(folder, 'timeline.svg'), drawTimeline(outcome, `${summary.place}, seed ${summary.seed}`));
@@ -48,7 +48,7 @@ export function writeDocument(place: string, seed: number): string {
 /** The summary of a run for a terminal. */
 export function describe(summary: Summary): string {
   const { faults, ids, calls, duplicates, descents, unexpected, segment, snowflake } = summary;
-  const { failedStarts, impossible, stuck, late, traces } = summary;
+  const { failedStarts, impossible, stuck, late, slow, traces } = summary;
   const [header = [], ...rows] = rowsOf(summary);
   return [
     table(header, rows).join('\n'),
@@ -64,5 +64,6 @@ export function describe(summary: Summary): string {
     ...traces.refused,
     ...(stuck === undefined ? [] : [stuck]),
     ...late.map((caller) => `In the calm part, ${caller}`),
+    ...slow,
   ].join('\n');
 }

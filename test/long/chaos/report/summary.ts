@@ -3,6 +3,7 @@ import type { ChaosOutcome } from '../chaos-run';
 import type { FaultRecord } from '../history/fault-record';
 import type { Duplicate } from '../history/history';
 import { PLUS, type Tally } from '../history/judge';
+import { slowRecoveries } from '../history/recovery-bounds';
 import { availability, type Share, type Slots } from '../history/slots';
 
 /** Shares are from 0 to 1. */
@@ -49,6 +50,8 @@ export interface Summary {
   /** Callers that went without IDs for too long while no fault lasted. */
   readonly late: readonly string[];
   readonly traces: TraceCheck;
+  /** Rounds of faults after which something served too late. */
+  readonly slow: readonly string[];
   readonly passed: boolean;
 }
 
@@ -62,6 +65,7 @@ export function summarize(place: string, seed: number, outcome: ChaosOutcome): S
   const { history, judge, clients } = books;
   const duplicates = history.duplicates();
   const tallies = judge.all();
+  const slow = slowRecoveries(judge.records);
   const unexpected = tallies.filter(({ expected }) => !expected);
   const singles = judge.records.filter(({ paired }) => !paired);
   const kinds = [...new Set(judge.records.map(({ plan }) => plan.kind))].sort();
@@ -103,9 +107,10 @@ export function summarize(place: string, seed: number, outcome: ChaosOutcome): S
     impossible,
     stuck,
     late,
+    slow,
     traces,
     passed:
-      [duplicates, history.descents, unexpected, late, traces.refused].every(({ length }) => length === 0) &&
+      [duplicates, history.descents, unexpected, late, slow, traces.refused].every(({ length }) => length === 0) &&
       stuck === undefined,
   };
 }
