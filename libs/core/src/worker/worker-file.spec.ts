@@ -162,6 +162,21 @@ describe('The worker file', () => {
     });
   });
 
+  it.each([
+    [0, true],
+    [1, false],
+  ])('replaces an unreachable registry %d ms after the ceiling: %s', async (late, replaces) => {
+    const store = new InMemoryWorkerStore(workers);
+    const one = await new LeaseRig(clock, store, { file, remembers: true }).start();
+    const { ceiling } = one.lease;
+    store.line = 'down';
+    await clock.advance(ceiling - clock.now() + late);
+    await one.report();
+    expect(one.lease.ceiling > ceiling).toBe(replaces);
+    expect(one.lease.snapshot().degradedReason !== undefined).toBe(replaces);
+    expect(one.failures).toHaveLength(replaces ? 0 : 1);
+  });
+
   describe('of a registry that was emptied', () => {
     const other = { instance: { ip: '10.0.0.8' }, layout: 'another layout' };
 
