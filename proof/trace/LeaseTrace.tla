@@ -197,7 +197,8 @@ Window ==
     /\ Step.kind = "window"
     /\ Has(Step.key)
     /\ Step.until <= term[Step.key].recorded
-    /\ Step.from > term[Step.key].floor
+    \* Times of more than a day before the trace are all 0.
+    /\ Is(Step.from > term[Step.key].floor \/ (Step.from = 0 /\ term[Step.key].floor = 0))
     /\ cap' = With(cap, Step.key, Step.until)
     /\ UNCHANGED <<rec, flight, term, ended, losses>>
 

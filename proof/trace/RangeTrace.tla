@@ -1,20 +1,17 @@
 ----------------------------- MODULE RangeTrace -----------------------------
 (* Whether recorded ranges are a behaviour of the segments: no ID of a tag is in two ranges, unless it was returned in
-   between, and the ranges of each process ascend. A trace has the steps of all processes with one tag:
-     take   [key, from, to]   a process has got a range
-     return [key, from, to]   a process gives a range back; the database may refuse it *)
+   between. A trace has the steps of all processes with one tag:
+     take   [from, to]   a process has got a range
+     return [from, to]   a process gives a range back; the database may refuse it *)
 EXTENDS Integers, Sequences, TLC, Recorded
 
 VARIABLES
     t,        \* the trace
     i,        \* the next step
-    owned,    \* the IDs that were taken and not returned: disjoint intervals that do not adjoin
-    highest   \* for each process: the highest ID that it has got
+    owned     \* the IDs that were taken and not returned: disjoint intervals that do not adjoin
 
 Steps == Traces[t].steps
 Step == Steps[i]
-
-Highest(key) == IF key \in DOMAIN highest THEN highest[key] ELSE -1
 
 Meets(a, b) == a[1] <= b[2] /\ b[1] <= a[2]
 
@@ -33,18 +30,16 @@ Without(range, all) ==
 
 Take ==
     /\ Step.kind = "take"
-    /\ Step.from <= Step.to /\ Step.from > Highest(Step.key)
+    /\ Step.from <= Step.to
     /\ \A range \in owned : ~Meets(range, <<Step.from, Step.to>>)
     /\ owned' = Join(<<Step.from, Step.to>>, owned)
-    /\ highest' = [key \in DOMAIN highest \cup {Step.key} |-> IF key = Step.key THEN Step.to ELSE highest[key]]
 
 Return ==
     /\ Step.kind = "return"
     /\ \E range \in owned : range[1] <= Step.from /\ Step.to <= range[2]
     /\ owned' = Without(<<Step.from, Step.to>>, owned)
-    /\ UNCHANGED highest
 
-Init == t \in DOMAIN Traces /\ i = 1 /\ owned = {} /\ highest = << >>
+Init == t \in DOMAIN Traces /\ i = 1 /\ owned = {}
 Next == i <= Len(Steps) /\ (Take \/ Return) /\ i' = i + 1 /\ UNCHANGED t
 
 ASSUME \A k \in DOMAIN Traces : TLCSet(k, 0)

@@ -266,7 +266,6 @@ const range = (index, change) => (lines) => replaced(lines, lines[index], { ...l
 export const RANGE_DOCTORINGS = {
   'a range is taken twice': (lines) => insertedAfter(lines, lines[0], { ...lines[0], process: 'b' }),
   'a range overlaps that of another process': range(2, { from: '200' }),
-  'the ranges of a process descend': (lines) => [lines[2], ...without(lines, lines[2])],
   'a returned range is given again without its return': (lines) => without(lines, lines[3]),
   'a range is returned that was not taken': range(3, { from: '251', to: '301' }),
 };

@@ -15,5 +15,5 @@ export function rangeTraces(lines) {
 function stepsOf(lines) {
   const lowest = lines.map(({ from }) => BigInt(from)).reduce((least, from) => (from < least ? from : least));
   const rebase = (id) => Number(BigInt(id) - lowest);
-  return lines.map(({ kind, process, from, to }) => ({ kind, key: process, from: rebase(from), to: rebase(to) }));
+  return lines.map(({ kind, from, to }) => ({ kind, from: rebase(from), to: rebase(to) }));
 }

@@ -9,6 +9,7 @@ const build = join(import.meta.dirname, '../../../dist');
 const require = createRequire(import.meta.url);
 const { LeafClient } = require(join(build, 'libs/client/src/index.js'));
 const { SystemClock } = require(join(build, 'libs/core/src/index.js'));
+const { stepFile, StepLog } = require(join(build, 'libs/core/src/internal.js'));
 /** A loop lets answers arrive this often, in milliseconds. */
 const TURN_MS = 5;
 
@@ -38,7 +39,9 @@ class SteppedClock extends SystemClock {
 const clock = new SteppedClock();
 const options = JSON.parse(process.argv[2]);
 const preload = { snowflake: options.snowflake?.mode === 'window' };
-const client = new LeafClient({ ...options, preload }, clock);
+const { LEAF_STEP_LOG: steps } = process.env;
+const stepLog = steps === undefined ? undefined : new StepLog(clock, stepFile(steps));
+const client = new LeafClient({ ...options, preload, ...(stepLog && { stepLog }) }, clock);
 
 const commands = {
   async next({ tag, count }) {

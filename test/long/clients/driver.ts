@@ -20,10 +20,16 @@ export class Driver {
   /** Milliseconds by which its wall clock was moved. */
   private steppedMs = 0;
 
-  /** @param command program and arguments; the options follow them */
-  constructor(command: readonly string[], options: object) {
+  /**
+   * @param command program and arguments; the options follow them
+   * @param steps directory for step logs, for clients that write them
+   */
+  constructor(command: readonly string[], options: object, steps: string) {
     const [program = '', ...words] = command;
-    this.child = spawn(program, [...words, JSON.stringify(options)], { stdio: ['pipe', 'pipe', 'ignore'] });
+    this.child = spawn(program, [...words, JSON.stringify(options)], {
+      stdio: ['pipe', 'pipe', 'ignore'],
+      env: { ...process.env, LEAF_STEP_LOG: steps },
+    });
     this.child.on('error', () => undefined);
     this.child.stdin?.on('error', () => undefined);
     this.closed = once(this.child, 'close').catch(() => undefined);

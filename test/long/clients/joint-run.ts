@@ -1,3 +1,6 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { freePort } from '../../support/free-port';
 import { TcpProxy } from '../../support/http/tcp-proxy';
@@ -5,6 +8,7 @@ import { SeededRandom } from '../../support/seeded-random';
 import { type BuiltServer, BuiltServers } from '../../support/servers/built-server';
 import { startMariadb } from '../../support/servers/mariadb';
 import { guarded } from '../../support/servers/private-server';
+import { checkTraces, type TraceCheck } from '../../support/step-traces';
 import { IssuedRuns } from './checker';
 import { Driver } from './driver';
 
@@ -29,6 +33,8 @@ export interface JointOutcome {
   /** Refused calls by code. */
   readonly refused: Readonly<Record<string, number>>;
   readonly duplicates: readonly string[];
+  /** Whether the steps of servers and of clients in TypeScript are behaviours of the model. */
+  readonly traces: TraceCheck;
 }
 
 const SERVERS = 3;
@@ -66,10 +72,14 @@ interface Server {
 /** Processes of clients in several languages on three servers of one database, and faults on all of them. */
 export async function runJoint(options: JointOptions): Promise<JointOutcome> {
   const opened: (() => Promise<unknown>)[] = [];
+  const steps = await mkdtemp(join(tmpdir(), 'leaf-steps-'));
   try {
-    return await new JointRun(options, opened).play();
+    const outcome = await new JointRun(options, steps, opened).play().finally(async () => {
+      for (const close of opened.reverse()) await close();
+    });
+    return { ...outcome, traces: await checkTraces(steps) };
   } finally {
-    for (const close of opened.reverse()) await close();
+    await rm(steps, { recursive: true, force: true });
   }
 }
 
@@ -102,12 +112,13 @@ class JointRun {
 
   constructor(
     private readonly options: JointOptions,
+    private readonly steps: string,
     private readonly opened: (() => Promise<unknown>)[],
   ) {
     this.random = new SeededRandom(options.seed);
   }
 
-  async play(): Promise<JointOutcome> {
+  async play(): Promise<Omit<JointOutcome, 'traces'>> {
     const { options, opened, seats, random } = this;
     const database = await startMariadb();
     opened.push(() => database.stop());
@@ -118,7 +129,9 @@ class JointRun {
     opened.push(() => Promise.all(seats.map(({ driver }) => driver.kill())));
     for (const [client, command] of Object.entries(options.commands)) {
       for (let n = 0; n < options.processes; n++)
-        seats.push(new Seat(`${client} ${n}`, () => new Driver(command, this.clientOptions(`${client}-${n}`))));
+        seats.push(
+          new Seat(`${client} ${n}`, () => new Driver(command, this.clientOptions(`${client}-${n}`), this.steps)),
+        );
     }
     const callers = seats.map((seat) => this.take(seat));
     const end = performance.now() + options.minutes * 60_000;
@@ -140,7 +153,7 @@ class JointRun {
     return this.outcome();
   }
 
-  private outcome(): JointOutcome {
+  private outcome(): Omit<JointOutcome, 'traces'> {
     const issued: Record<string, number> = {};
     for (const { name, issued: count } of this.seats) {
       const [client = ''] = name.split(' ');
@@ -167,6 +180,7 @@ class JointRun {
       LEAF_SNOWFLAKE_LEASE_TTL_MS: '30000',
       LEAF_SNOWFLAKE_REPORT_MS: '1000',
       LEAF_WORKER_TOKENS: TOKEN,
+      LEAF_STEP_LOG: this.steps,
       LEAF_SNOWFLAKE_WORKERS: `0-${Math.ceil(WORKERS_EACH * this.seatCount)}`,
     };
     const process = await fleet.start(await fleet.makeDirectory(), env);

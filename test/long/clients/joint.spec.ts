@@ -32,4 +32,6 @@ it('processes with worker windows and prefetched ranges take no ID twice, whatev
   expect(outcome.duplicates).toEqual([]);
   expect(outcome.snowflakes).toBeGreaterThan(1_000_000);
   expect(outcome.segments).toBeGreaterThan(100_000);
+  expect(outcome.traces.refused).toEqual([]);
+  expect(outcome.traces.accepted).toBeGreaterThan(16);
 }, 300_000);

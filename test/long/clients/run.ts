@@ -23,7 +23,7 @@ async function main(): Promise<void> {
     say: (line) => console.log(line),
   });
   console.log(JSON.stringify({ seed, ...outcome }, undefined, 2));
-  if (outcome.duplicates.length > 0) process.exitCode = 1;
+  if (outcome.duplicates.length > 0 || outcome.traces.refused.length > 0) process.exitCode = 1;
 }
 
 runMain(main);

@@ -48,9 +48,9 @@ async function main(): Promise<void> {
     for (const { earlier, later } of outcome.violations.slice(0, 3)) {
       console.error(`${JSON.stringify(later)} started after the end of ${JSON.stringify(earlier)}`);
     }
-    const { violations, disordered, duplicates, faults } = outcome;
-    for (const fault of faults.slice(0, 3)) console.error(fault);
-    if (violations.length + disordered.length + duplicates + faults.length > 0) process.exitCode = 1;
+    const { violations, disordered, duplicates, faults, traces } = outcome;
+    for (const fault of [...faults.slice(0, 3), ...traces.refused]) console.error(fault);
+    if (violations.length + disordered.length + duplicates + faults.length + traces.refused.length > 0) process.exitCode = 1;
   }
   console.log(`\n${table(['', ...HEADER], rows).join('\n')}`);
   await porcupine?.remove();

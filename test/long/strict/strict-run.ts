@@ -1,3 +1,6 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { parseDatabaseUrl } from '@leaf-ids/persistence';
 import { connect } from '../../support/contract/sql-stores';
@@ -9,6 +12,7 @@ import { freePort } from '../../support/free-port';
 import { guarded } from '../../support/servers/private-server';
 import { TcpProxy } from '../../support/http/tcp-proxy';
 import { until } from '../../support/until';
+import { checkTraces, type TraceCheck } from '../../support/step-traces';
 import { Record, runCallers, TAG } from './callers';
 import { check, type Verdict } from './checker';
 import { writeHistory } from './history-file';
@@ -41,6 +45,8 @@ export interface StrictOutcome extends Verdict {
   readonly refusals: ReadonlyMap<string, number>;
   /** Answers that are neither IDs nor a refusal with a code. */
   readonly faults: readonly string[];
+  /** Whether the ranges of the servers are behaviours of the model. */
+  readonly traces: TraceCheck;
 }
 
 const SERVERS = 3;
@@ -59,10 +65,12 @@ const LOST_CALLS = 50;
 export async function runStrict(options: StrictOptions): Promise<StrictOutcome> {
   const { database, operations, serverFile, historyFile, say } = options;
   const opened: (() => Promise<unknown>)[] = [];
+  const steps = await mkdtemp(join(tmpdir(), 'leaf-steps-'));
+  opened.push(() => rm(steps, { recursive: true, force: true }));
   try {
     const pair = await DATABASES[database]();
     opened.push(() => pair.stop());
-    const world = await StrictWorld.make(pair, serverFile, opened);
+    const world = await StrictWorld.make(pair, serverFile, steps, opened);
     const record = new Record();
     const began = performance.now();
     const callers = runCallers(record, world.ports);
@@ -85,7 +93,9 @@ export async function runStrict(options: StrictOptions): Promise<StrictOutcome> 
     const { unknown, refusals, faults } = record;
     if (historyFile !== undefined)
       await writeHistory(historyFile, { tag: TAG, operations: record.operations, unknown });
-    return { ...check(record.operations), operations: count, ids, kills, failovers, lost, seconds, refusals, faults };
+    const traces = await checkTraces(steps);
+    const counts = { operations: count, ids, kills, failovers, lost, seconds };
+    return { ...check(record.operations), ...counts, refusals, faults, traces };
   } finally {
     for (const close of opened.reverse()) await close();
   }
@@ -108,7 +118,12 @@ class StrictWorld {
     private readonly url: string,
   ) {}
 
-  static async make(pair: DatabasePair, serverFile: string, opened: (() => Promise<unknown>)[]): Promise<StrictWorld> {
+  static async make(
+    pair: DatabasePair,
+    serverFile: string,
+    steps: string,
+    opened: (() => Promise<unknown>)[],
+  ): Promise<StrictWorld> {
     const url = await pair.primary.createDatabase();
     const dataSource = await connect(parseDatabaseUrl(url));
     await dataSource.query(
@@ -126,6 +141,7 @@ class StrictWorld {
         LEAF_DATABASE_URL: url.replace(/:\d+\//, `:${proxy.port}/`),
         LEAF_SNOWFLAKE_ENABLED: 'false',
         LEAF_SEGMENT_WAIT_MS: '1000',
+        LEAF_STEP_LOG: steps,
       };
       servers.push({ env, process: await fleet.start(await fleet.makeDirectory(), env) });
     }

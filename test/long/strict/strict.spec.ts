@@ -10,7 +10,7 @@ it.each(['postgres', 'mariadb'] as const satisfies (keyof typeof DATABASES)[])(
   async (database) => {
     const say = (): void => undefined;
     const outcome = await runStrict({ database, operations: OPERATIONS, serverFile: SERVER_FILE, say });
-    const { operations, kills, failovers, lost, seconds, violations, disordered, duplicates, faults } = outcome;
+    const { operations, kills, failovers, lost, seconds, violations, disordered, duplicates, faults, traces } = outcome;
     process.stdout.write(
       `${database}: ${operations} operations in ${Math.round(seconds)} s, ${kills} kills, ${failovers} failovers, ${lost} IDs lost, ${violations.length} violations, ${duplicates} duplicates\n`,
     );
@@ -18,6 +18,7 @@ it.each(['postgres', 'mariadb'] as const satisfies (keyof typeof DATABASES)[])(
     expect(disordered.slice(0, 3)).toEqual([]);
     expect(duplicates).toBe(0);
     expect(faults.slice(0, 3)).toEqual([]);
+    expect(traces).toEqual({ accepted: 1, refused: [] });
     expect(operations).toBeGreaterThanOrEqual(OPERATIONS);
     expect(kills).toBeGreaterThanOrEqual(3);
     expect(failovers).toBeGreaterThanOrEqual(1);
