@@ -1,3 +1,6 @@
+import { SEGMENT_MODELS } from './segment-models.mjs';
+import { WINDOW_MODELS } from './window-models.mjs';
+
 /**
  * The models, with their bounds. Constants are TLA+ text, or values; an array of texts is a set of strings. Every
  * module has the constant `Without`: the rules that are taken out.
@@ -119,4 +122,6 @@ export const MODELS = [
     invariants: ['Unique', 'Kept'],
     rules: { R6: 'Unique', R11: 'Kept' },
   },
+  ...WINDOW_MODELS,
+  ...SEGMENT_MODELS,
 ];

@@ -15,18 +15,16 @@ const { projects } = (require as (id: string) => unknown)('../../jest.config.js'
 const PROJECTS = new Set(projects.map(({ displayName }) => displayName));
 
 /** What the commands of a shell script name of this repository that it does not have: files, npm scripts, Jest projects. */
-export function missingIn(script: string, coming: ReadonlySet<string> = new Set()): string[] {
-  return [...new Set(script.split(/\n|&&|\|\||[;|]/).flatMap((line) => missingInCommand(line, coming)))];
+export function missingIn(script: string): string[] {
+  return [...new Set(script.split(/\n|&&|\|\||[;|]/).flatMap(missingInCommand))];
 }
 
-function missingInCommand(line: string, coming: ReadonlySet<string>): string[] {
+function missingInCommand(line: string): string[] {
   const words = [...line.matchAll(/"[^"]*"|'[^']*'|\S+/g)].map(([word]) => word);
   while (/^\w+=/.test(words[0] ?? '')) words.shift();
   const [program, ...rest] = words;
-  if (program === undefined || coming.has([program, ...rest.slice(0, 2)].join(' '))) return [];
-  return [...missingProgram(program, rest), ...rest.filter((word) => isMissingFile(word))].filter(
-    (each) => !coming.has(each),
-  );
+  if (program === undefined) return [];
+  return [...missingProgram(program, rest), ...rest.filter((word) => isMissingFile(word))];
 }
 
 function missingProgram(program: string, rest: readonly string[]): string[] {
