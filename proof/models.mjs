@@ -89,7 +89,10 @@ export const MODELS = [
     invariants: ['Unique'],
     rules: { R12: 'Unique' },
     assumptions: {
-      'one process of an ip:port runs': { constants: { Servers: '{a, b}' }, invariant: 'Unique' },
+      'one process of an ip:port runs': {
+        constants: { Servers: '{a, b}', MaxTime: 3, Leases: 2, Lates: 0 },
+        invariant: 'Unique',
+      },
       'data directories are not copied': { constants: { Copies: 1 }, invariant: 'Unique' },
     },
   },
