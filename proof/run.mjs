@@ -48,7 +48,10 @@ function report(isPassed, text) {
 async function checkModel(model) {
   const { name, module, symmetry, invariants, large = {} } = model;
   const constants = { ...model.constants, ...(options.large ? large : {}), Without: [] };
-  const result = await check({ module, symmetry, invariants, constants }, { workers, coverage: true });
+  const result = await check(
+    { module, symmetry, invariants, constants },
+    { workers, coverage: true, isLong: options.large },
+  );
   const { states, depth, violated, trace, seconds, actions } = result;
   const size = `${states.toLocaleString('en-GB')} states, depth ${depth}, ${seconds.toFixed(0)} s`;
   report(violated === undefined, `${name}: ${violated === undefined ? size : `${violated} does not hold`}`);

@@ -22,16 +22,21 @@ export function getTlc() {
  * Checks one configuration of a module.
  *
  * @param {{ module: string, constants: Record<string, unknown>, invariants: readonly string[], symmetry?: string }} model
- * @param {{ workers?: number, coverage?: boolean }} options
+ * @param {{ workers?: number, coverage?: boolean, isLong?: boolean }} options
  * @returns `violated`: the invariant that does not hold; `trace`: the shortest way to it; `actions`: how often each
  *   action occurred, with `coverage`
  */
-export async function check({ module, constants, invariants, symmetry }, { workers = 2, coverage = false } = {}) {
+export async function check(
+  { module, constants, invariants, symmetry },
+  { workers = 2, coverage = false, isLong = false } = {},
+) {
   const folder = mkdtempSync(join(tmpdir(), 'leaf-proof-'));
   try {
     const config = join(folder, `${module}.cfg`);
     writeFileSync(config, configOf(constants, invariants, symmetry));
     const args = [
+      // In a short run, the better compiler of the JVM costs more time than it saves.
+      ...(isLong ? [] : ['-XX:TieredStopAtLevel=1']),
       ...['-XX:+UseParallelGC', '-Xmx4g', '-cp', getTlc(), 'tlc2.TLC', '-deadlock', '-nowarning'],
       ...['-workers', `${workers}`, '-metadir', folder, '-config', config],
       ...(coverage ? ['-coverage', '60'] : []),
