@@ -32,6 +32,8 @@ export interface JointOutcome {
   readonly faults: Readonly<Record<string, number>>;
   /** Refused calls by code. */
   readonly refused: Readonly<Record<string, number>>;
+  /** Codes among them that are not of Leaf: a client must not let anything else through. */
+  readonly unexpected: readonly string[];
   readonly duplicates: readonly string[];
   /** Whether the steps of servers and of clients in TypeScript are behaviours of the model. */
   readonly traces: TraceCheck;
@@ -165,6 +167,7 @@ class JointRun {
       issued,
       faults: this.faults,
       refused: this.refused,
+      unexpected: Object.keys(this.refused).filter((code) => !code.startsWith('LEAF_')),
       duplicates: [...this.snowflakes.duplicates(), ...this.segments.duplicates()],
     };
   }

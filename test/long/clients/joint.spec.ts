@@ -1,5 +1,6 @@
 import { join } from 'node:path';
 import { ensureBuilt, SERVER_FILE } from '../../support/build';
+import { announcedSeed } from '../../support/seeds';
 import { IssuedRuns } from './checker';
 import { runJoint } from './joint-run';
 
@@ -27,9 +28,17 @@ it('processes with worker windows and prefetched ranges take no ID twice, whatev
   await ensureBuilt();
   const outcome = await runJoint({
     commands: { node: [process.execPath, join(process.cwd(), 'test/conformance/drivers/node.mjs')] },
-    ...{ processes: 16, minutes: 0.5, seed: 20_261, serverFile: SERVER_FILE, say: () => undefined },
+    ...{
+      processes: 16,
+      minutes: 0.5,
+      leastIds: LEAST_IDS,
+      seed: announcedSeed(),
+      serverFile: SERVER_FILE,
+      say: () => undefined,
+    },
   });
   expect(outcome.duplicates).toEqual([]);
+  expect(outcome.unexpected).toEqual([]);
   expect(outcome.snowflakes).toBeGreaterThan(1_000_000);
   expect(outcome.segments).toBeGreaterThan(100_000);
   expect(outcome.traces.refused).toEqual([]);

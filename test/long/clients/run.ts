@@ -23,7 +23,8 @@ async function main(): Promise<void> {
     say: (line) => console.log(line),
   });
   console.log(JSON.stringify({ seed, ...outcome }, undefined, 2));
-  if (outcome.duplicates.length > 0 || outcome.traces.refused.length > 0) process.exitCode = 1;
+  const { duplicates, unexpected, traces } = outcome;
+  if (duplicates.length + unexpected.length + traces.refused.length > 0) process.exitCode = 1;
 }
 
 runMain(main);
