@@ -44,3 +44,14 @@ export function givenTwice(ranges: readonly IdRange[]): [IdRange, IdRange][] {
   }
   return twice;
 }
+
+/** Number of IDs that were issued more than once. */
+export function countTwice(ranges: readonly IdRange[]): number {
+  let end = 0n;
+  let count = 0n;
+  for (const { from, to } of [...ranges].sort((a, b) => (a.from < b.from ? -1 : a.from > b.from ? 1 : 0))) {
+    if (from <= end) count += (to < end ? to : end) - from + 1n;
+    if (to > end) end = to;
+  }
+  return Number(count);
+}

@@ -47,6 +47,7 @@ const MORE_TOOLS = {
   engines: {
     patchelf: program('patchelf', '/usr/bin'),
     rsync: program('rsync', '/usr/bin'),
+    ip: program('iproute2', '/usr/sbin'),
     'libgalera_smm.so': library('galera-4', '/usr/lib/galera'),
   },
   clients: {

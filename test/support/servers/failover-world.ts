@@ -2,6 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { type Allocation, type IdRange, LeafError, type SegmentStore } from '@leaf-ids/core';
 import { DEFAULT_SEGMENT_OPTIONS, SegmentIdGenerator, systemRandom } from '@leaf-ids/core/internal';
 import { createSegmentStore, type DatabaseTarget, parseDatabaseUrl } from '@leaf-ids/persistence';
+import { countTwice } from '../issued-ids';
 import { clock, connect, sqlFixture } from '../contract/sql-stores';
 import type { PrivateServer } from './private-server';
 import { TcpProxy } from '../http/tcp-proxy';
@@ -175,17 +176,6 @@ export function codeOf(error: unknown): string {
   throw error;
 }
 
-/** Number of IDs that were issued more than once. */
-function duplicates(ranges: readonly IdRange[]): number {
-  let end = 0n;
-  let count = 0n;
-  for (const { from, to } of [...ranges].sort((a, b) => (a.from < b.from ? -1 : a.from > b.from ? 1 : 0))) {
-    if (from <= end) count += (to < end ? to : end) - from + 1n;
-    if (to > end) end = to;
-  }
-  return Number(count);
-}
-
 /** One database behind a proxy, and the servers that use it. */
 export class FailoverWorld {
   readonly valve = new Valve();
@@ -274,7 +264,7 @@ export class FailoverWorld {
   /** Stops all servers, and checks every issued ID. */
   async check(rounds: number): Promise<void> {
     for (const instance of this.instances) await instance.stop();
-    const found = duplicates(this.instances.flatMap(({ given }) => given));
+    const found = countTwice(this.instances.flatMap(({ given }) => given));
     const ids = this.instances.reduce((sum, { count }) => sum + count, 0);
     const recovery = this.slowestMs > 0 ? `; new segments within ${Math.round(this.slowestMs)} ms` : '';
     process.stdout.write(

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { join } from 'node:path';
-import { type Connection, createConnection, type RowDataPacket } from 'mysql2/promise';
+import { type Connection, type ConnectionOptions, createConnection, type RowDataPacket } from 'mysql2/promise';
 import type { AdminSession, DatabaseServer } from './database-pair';
 import { copyOfTemplate, guarded, isRoot, PrivateServer } from './private-server';
 import { run } from './services';
@@ -10,6 +10,8 @@ const CONNECT_LIMIT_MS = 30_000;
 
 export class MariadbServer extends PrivateServer implements DatabaseServer {
   readonly identity = "CONCAT('server_id ', @@global.server_id)";
+  /** Where it listens. */
+  readonly host: string = '127.0.0.1';
   private readonly persisted = new Map<string, string>();
 
   constructor(
@@ -23,7 +25,7 @@ export class MariadbServer extends PrivateServer implements DatabaseServer {
   async createDatabase(): Promise<string> {
     const name = `leaf_${randomBytes(6).toString('hex')}`;
     await this.query(`CREATE DATABASE ${name} CHARACTER SET utf8mb4`);
-    return `mysql://root@127.0.0.1:${this.port}/${name}`;
+    return `mysql://root@${this.host}:${this.port}/${name}`;
   }
 
   async createOwnedDatabase(): Promise<string> {
@@ -82,15 +84,24 @@ export class MariadbServer extends PrivateServer implements DatabaseServer {
     });
   }
 
+  protected get socket(): string {
+    return join(this.directory, 'sock');
+  }
+
+  /** How the administrator connects. */
+  protected get admin(): Pick<ConnectionOptions, 'host' | 'port' | 'socketPath'> {
+    return { host: this.host, port: this.port };
+  }
+
   /** Where its files are and where it listens, as MariaDB and MySQL understand it. */
   protected get place(): string[] {
     return [
       `--datadir=${this.dataDirectory}`,
       `--tmpdir=${join(this.directory, 'tmp')}`,
-      `--socket=${join(this.directory, 'sock')}`,
+      `--socket=${this.socket}`,
       `--pid-file=${join(this.directory, 'pid')}`,
       `--port=${this.port}`,
-      '--bind-address=127.0.0.1',
+      `--bind-address=${this.host}`,
       '--skip-name-resolve',
     ];
   }
@@ -127,8 +138,7 @@ export class MariadbServer extends PrivateServer implements DatabaseServer {
 
   private async connect(database?: string): Promise<Connection> {
     const connection = await createConnection({
-      host: '127.0.0.1',
-      port: this.port,
+      ...this.admin,
       user: 'root',
       ...(database === undefined ? {} : { database }),
       connectTimeout: CONNECT_LIMIT_MS,

@@ -1,7 +1,9 @@
+import type { ConnectionOptions } from 'mysql2/promise';
 import { freePort } from '../../free-port';
 import { until } from '../../until';
 import { guarded } from '../private-server';
 import { MysqlServer, mysqlFiles } from './mysql';
+import { LOCAL, type NetworkHost, type PrivateNetwork } from './private-network';
 
 const GROUP = '5ca1ab1e-0000-4000-8000-000000000001';
 const MEMBERS = 3;
@@ -12,6 +14,19 @@ export class Member extends MysqlServer {
   /** Whether the plugin is installed; its options are ignored without it. */
   installed = false;
 
+  constructor(
+    override readonly host: string,
+    /** Where it talks to its group. */
+    readonly groupAddress: string,
+    ...[directory, program, options]: ConstructorParameters<typeof MysqlServer>
+  ) {
+    super(directory, program, options);
+  }
+
+  protected override get admin(): Pick<ConnectionOptions, 'host' | 'port' | 'socketPath'> {
+    return { socketPath: this.socket };
+  }
+
   protected override command(): string[] {
     return [
       ...super.command(),
@@ -21,11 +36,11 @@ export class Member extends MysqlServer {
     ];
   }
 
-  async isOnline(): Promise<boolean> {
+  async isOnline(members = MEMBERS): Promise<boolean> {
     const [row] = await this.query(
       "SELECT COUNT(*) AS online FROM performance_schema.replication_group_members WHERE member_state = 'ONLINE'",
     );
-    return Number(row?.online) === MEMBERS;
+    return Number(row?.online) === members;
   }
 
   /** @param first makes the group; the others join it */
@@ -44,13 +59,15 @@ export class ReplicationGroup {
   private constructor(readonly members: Member[]) {}
 
   /** Members that are not started yet. */
-  static async prepare(): Promise<ReplicationGroup> {
-    const ports = await Promise.all(Array.from({ length: MEMBERS }, freePort));
-    return new ReplicationGroup(await Promise.all(ports.map((_, index) => makeMember(ports, index))));
+  static async prepare(network?: PrivateNetwork): Promise<ReplicationGroup> {
+    const hosts = network?.hosts ?? Array.from({ length: MEMBERS }, () => LOCAL);
+    const places = await Promise.all(hosts.map(async (host) => ({ ...host, port: await freePort() })));
+    return new ReplicationGroup(await Promise.all(places.map((_, index) => makeMember(places, index))));
   }
 
-  static async start(): Promise<ReplicationGroup> {
-    const group = await ReplicationGroup.prepare();
+  /** @param network its hosts get a member each; left out: all members are on this host */
+  static async start(network?: PrivateNetwork): Promise<ReplicationGroup> {
+    const group = await ReplicationGroup.prepare(network);
     const { members } = group;
     for (const member of members) member.installed = true;
     try {
@@ -79,7 +96,7 @@ export class ReplicationGroup {
     for (const member of others) {
       await until('database', async () => (await member.query(`SHOW DATABASES LIKE '${name}'`)).length > 0);
     }
-    return this.members.map(({ port }) => url.replace(/:\d+\//, `:${port}/`));
+    return this.members.map(({ host, port }) => `mysql://root@${host}:${port}/${name}`);
   }
 
   private async sortByUuid(): Promise<void> {
@@ -96,21 +113,32 @@ export class ReplicationGroup {
   }
 }
 
-async function makeMember(ports: readonly number[], index: number): Promise<Member> {
+interface Place extends NetworkHost {
+  readonly port: number;
+}
+
+async function makeMember(places: readonly Place[], index: number): Promise<Member> {
+  const { address, words: host, port } = places[index]!;
   const { directory, words } = await mysqlFiles();
   const settings = {
     'group-name': GROUP,
-    'local-address': `127.0.0.1:${ports[index] ?? 0}`,
-    'group-seeds': ports.map((port) => `127.0.0.1:${port}`).join(','),
+    'local-address': `${address}:${port}`,
+    'group-seeds': places.map((place) => `${place.address}:${place.port}`).join(','),
     'single-primary-mode': 'OFF',
     'enforce-update-everywhere-checks': 'ON',
   };
-  return new Member(directory, await guarded(words), [
-    `--server-id=${index + 1}`,
-    '--log-bin=bin',
-    '--gtid-mode=ON',
-    '--enforce-gtid-consistency=ON',
-    '--report-host=127.0.0.1',
-    ...Object.entries(settings).map(([name, value]) => `--loose-group-replication-${name}=${value}`),
-  ]);
+  return new Member(
+    address,
+    `${address}:${port}`,
+    directory,
+    [...host, ...(await guarded(words))],
+    [
+      `--server-id=${index + 1}`,
+      '--log-bin=bin',
+      '--gtid-mode=ON',
+      '--enforce-gtid-consistency=ON',
+      `--report-host=${address}`,
+      ...Object.entries(settings).map(([name, value]) => `--loose-group-replication-${name}=${value}`),
+    ],
+  );
 }

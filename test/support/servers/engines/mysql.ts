@@ -5,8 +5,8 @@ import { copyOfTemplate, guarded, isRoot } from '../private-server';
 import { run } from '../services';
 import { debianSid } from './debian-sid';
 
-/** Clients connect to 127.0.0.1, and a new data directory has an account for localhost only. */
-const ACCOUNT = `CREATE USER root@'127.0.0.1'; GRANT ALL ON *.* TO root@'127.0.0.1' WITH GRANT OPTION;`;
+/** Clients connect by TCP, and a new data directory has an account for the socket only. */
+const ACCOUNT = `CREATE USER root@'%'; GRANT ALL ON *.* TO root@'%' WITH GRANT OPTION;`;
 
 /** MySQL: the protocol of MariaDB, other options. */
 export class MysqlServer extends MariadbServer {
@@ -36,7 +36,7 @@ export async function mysqlFiles(): Promise<{ readonly directory: string; readon
   const words = await mysqld();
   const { stdout } = await run(words[0] ?? '', ['--no-defaults', '--version']);
   const version = /Ver (\S+)/.exec(stdout)?.[1] ?? 'unknown';
-  const directory = await copyOfTemplate(`mysql-${version}`, undefined, (data) => initialize(words, data));
+  const directory = await copyOfTemplate(`mysql-${version}-any`, undefined, (data) => initialize(words, data));
   return { directory, words };
 }
 
