@@ -123,6 +123,7 @@ export class LossWorld {
     await createTagStore(database).create({ tag: LOSS_TAG, step: STEP });
     await database.destroy();
     await Observer.prepare(first);
+    for (const url of urls) await world.replicated(url);
     await world.serve(urls, options.size);
     for (const [writer, url] of urls.entries()) world.observers.push(new Observer(url, writer, options));
     await world.progress(urls.map((_, index) => index));
@@ -206,6 +207,16 @@ export class LossWorld {
       this.all.push(server);
       this.running.push(server);
     }
+  }
+
+  /** Resolves when the node has the schema and the tag: one node of a cluster may be behind another. */
+  private async replicated(url: string): Promise<void> {
+    await until(`the tag at ${url}`, () =>
+      this.maxId(url).then(
+        (maxId) => maxId > 0n,
+        () => false,
+      ),
+    );
   }
 
   private async maxId(url: string): Promise<bigint> {
