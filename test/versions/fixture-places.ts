@@ -34,11 +34,19 @@ export interface FixtureCase {
   readonly open: () => Promise<FixturePlace>;
 }
 
+/** Longer than a start takes, so that one which does not wait for the reserved time is noticed. By its oldest name. */
+const LONG_LEASE = { LEAF_SNOWFLAKE_HORIZON_MS: '30000' };
 const NO_TAGS = { LEAF_SEGMENT_ENABLED: 'false' };
 const FILE = { LEAF_SNOWFLAKE_OFFLINE: 'local_file' };
 
 export const CASES: readonly FixtureCase[] = [
-  { name: 'sqlite+local', env: { LEAF_SNOWFLAKE_REGISTRY: 'local' }, hasTags: true, keepsWorker: true, open: nowhere },
+  {
+    name: 'sqlite+local',
+    env: { LEAF_SNOWFLAKE_REGISTRY: 'local', ...LONG_LEASE },
+    hasTags: true,
+    keepsWorker: true,
+    open: nowhere,
+  },
   { name: 'sqlite+defaults', env: {}, hasTags: true, keepsWorker: false, open: nowhere },
   { name: 'mariadb+mysql', env: { ...registry('mysql'), ...FILE }, hasTags: true, keepsWorker: true, open: mariadb },
   { name: 'postgres+database', env: registry('database'), hasTags: true, keepsWorker: false, open: postgres },

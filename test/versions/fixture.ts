@@ -52,9 +52,18 @@ export async function expectedOf(fixture: string, each: FixtureCase): Promise<Ex
   return JSON.parse(await readFile(join(folderOf(fixture, each), EXPECTED), 'utf8')) as Expected;
 }
 
-/** Lets the server of `root` create data, kills it and writes the data below `fixtures`. */
-export async function makeFixture(fixture: string, root: string, say: (line: string) => void): Promise<void> {
-  for (const each of CASES) {
+/**
+ * Lets the server of `root` create data, kills it and writes the data below `fixtures`.
+ *
+ * @param only names of cases; empty: all
+ */
+export async function makeFixture(
+  fixture: string,
+  root: string,
+  only: readonly string[],
+  say: (line: string) => void,
+): Promise<void> {
+  for (const each of CASES.filter(({ name }) => only.length === 0 || only.includes(name))) {
     const folder = folderOf(fixture, each);
     await rm(folder, { recursive: true, force: true });
     await mkdir(join(folder, 'files'), { recursive: true });
