@@ -25,6 +25,7 @@ const TOOLS = {
   'libfaketime.so.1': library('faketime', '/usr/lib/*/faketime', '/usr/lib/faketime', '/usr/local/lib/faketime'),
   chromium: program('chromium', '/usr/bin', '/usr/local/bin', '/snap/bin'),
   curl: program('curl', '/usr/bin'),
+  mvn: program('maven', '/usr/bin'),
   haproxy: program('haproxy', '/usr/sbin', '/usr/local/sbin'),
   nginx: program('nginx-light', '/usr/sbin', '/usr/local/sbin'),
   openssl: program('openssl', '/usr/bin'),
@@ -42,7 +43,7 @@ const TOOLS = {
 
 const go = program('golang-go', '/usr/bin', '/usr/local/go/bin');
 
-/** Additional tools for `node test/engines/run.mjs`, `npx jest --selectProjects clients` and `npm run test:deploy`. */
+/** Additional tools for `node test/engines/run.mjs`, `npx jest --selectProjects clients`, `npm run test:deploy` and `npm run proof`. */
 const MORE_TOOLS = {
   engines: {
     patchelf: program('patchelf', '/usr/bin'),
@@ -53,15 +54,15 @@ const MORE_TOOLS = {
   clients: {
     go,
     javac: program('default-jdk-headless', '/usr/lib/jvm/*/bin'),
-    mvn: program('maven', '/usr/bin'),
   },
   deploy: { go, 'systemd-analyze': program('systemd', '/usr/bin') },
+  proof: { 'z3.py': library('python3-z3', '/usr/lib/python3/dist-packages/z3') },
 } satisfies Record<string, Record<string, Tool>>;
 
 export type ToolGroup = keyof typeof MORE_TOOLS;
 export const TOOL_GROUPS = Object.keys(MORE_TOOLS) as ToolGroup[];
 
-const ALL = { ...TOOLS, ...MORE_TOOLS.engines, ...MORE_TOOLS.clients, ...MORE_TOOLS.deploy };
+const ALL = { ...TOOLS, ...MORE_TOOLS.engines, ...MORE_TOOLS.clients, ...MORE_TOOLS.deploy, ...MORE_TOOLS.proof };
 export type ToolName = keyof typeof ALL;
 
 export interface MissingTool {
