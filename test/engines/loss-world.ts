@@ -95,7 +95,7 @@ class LeafServer {
       } catch (error) {
         if (!(error instanceof LeafError)) throw error;
         this.refused++;
-        this.lastRefusal = error.message;
+        this.lastRefusal = `${error.message} (${String(error.cause)})`;
         await sleep(4 * PAUSE_MS);
       }
     }
