@@ -40,9 +40,17 @@ describe('WorkerLease', () => {
   });
 
   it('refuses IDs before it is acquired, and says why', () => {
-    const { ids } = server();
+    const { ids, lease } = server();
     expect(ids.tryNext()).toBeUndefined();
-    expect(() => ids.next()).toThrow(expect.objectContaining({ code: 'LEAF_NOT_READY' }));
+    expect(() => ids.next()).toThrow(expect.objectContaining({ code: 'LEAF_NOT_READY', retryAfterMs: 1000 }));
+    expect(lease.snapshot()).toMatchObject({ workerId: undefined, floor: -1, ceiling: -1, degradedReason: undefined });
+  });
+
+  it('is acquired once, however often it is asked for', async () => {
+    const one = await started();
+    await one.lease.acquire();
+    expect(one.terms).toHaveLength(1);
+    expect(record().write).toBe(1);
   });
 
   describe('at the start', () => {
@@ -73,6 +81,33 @@ describe('WorkerLease', () => {
       await one.report();
       await clock.advance(0);
       expect(one.workerId).toBe(7);
+    });
+
+    it('tells each reason of consecutive failures once', async () => {
+      const one = server({ remembers: true });
+      for (const line of ['down', 'down', 'answers are lost'] as const) {
+        store.line = line;
+        await expect(one.start()).rejects.toMatchObject({ code: 'LEAF_REGISTRY_UNREACHABLE' });
+      }
+      expect(one.failures).toMatchObject([{ code: 'LEAF_REGISTRY_UNREACHABLE' }]);
+      store.line = 'up';
+      await one.start();
+      clock.step(-20_000);
+      const next = server({ remembers: true });
+      for (let n = 0; n < 2; n++) await expect(next.start()).rejects.toMatchObject({ code: 'LEAF_CLOCK_BEHIND' });
+      store.line = 'down';
+      await expect(next.start()).rejects.toMatchObject({ code: 'LEAF_REGISTRY_UNREACHABLE' });
+      expect(next.failures).toMatchObject([{ code: 'LEAF_CLOCK_BEHIND' }, { code: 'LEAF_REGISTRY_UNREACHABLE' }]);
+    });
+
+    it('tells no failure because of its own end', async () => {
+      await started();
+      const next = server({ remembers: true });
+      const refused = expect(next.lease.acquire()).rejects.toMatchObject({ code: 'LEAF_NOT_READY' });
+      await clock.advance(100);
+      await next.lease.release();
+      await refused;
+      expect(next.failures).toEqual([]);
     });
 
     it('gives way to a running server with the same address', async () => {
@@ -193,6 +228,13 @@ describe('WorkerLease', () => {
       expect(one.ids.refusal()).toMatchObject({ code: 'LEAF_LEASE_EXPIRED' });
     });
 
+    it('renews on demand', async () => {
+      const one = await started();
+      await clock.advance(3000);
+      await one.lease.renew();
+      expect(record().ceiling).toBe(START + 3000 + LEASE_TTL);
+    });
+
     it('pauses on-demand renewals after a failed report', async () => {
       const one = await started();
       store.line = 'down';
@@ -221,6 +263,9 @@ describe('WorkerLease', () => {
       await expect(one.lease.acquire()).rejects.toMatchObject({ code: 'LEAF_LEASE_LOST' });
       await pass([one], clock, 30_000);
       expect(one.losses).toHaveLength(1);
+      await one.lease.release();
+      expect(record().leaseId).toBe('twin');
+      expect(one.ids.refusal()).toMatchObject({ code: 'LEAF_LEASE_LOST' });
     });
 
     it('leaves the record to the other one at a release', async () => {
