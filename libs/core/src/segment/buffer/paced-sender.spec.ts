@@ -43,4 +43,69 @@ describe('PacedSender', () => {
     await clock.advance(1);
     expect(left).toBe(0);
   });
+
+  describe('of work that ends when it is told', () => {
+    let clock: FakeClock;
+    let left: number;
+    let ends: ((isAnswered: boolean) => void)[];
+    let sender: PacedSender;
+
+    beforeEach(() => {
+      clock = new FakeClock();
+      left = 0;
+      ends = [];
+      const send = (): Promise<boolean> => {
+        left--;
+        return new Promise((resolve) => ends.push(resolve));
+      };
+      sender = new PacedSender(clock, 4, { isReady: () => left > 0, send });
+    });
+
+    /** Sends `count` at once, which all last this long. */
+    async function measure(count: number, ms: number): Promise<void> {
+      left = count;
+      sender.wake();
+      await clock.advance(ms);
+      for (const end of ends.splice(0)) end(true);
+      await clock.advance(0);
+    }
+
+    it('waits for the calls of its tick', async () => {
+      left = 1;
+      sender.wake();
+      expect([sender.isStarting, ends.length]).toEqual([true, 0]);
+      await clock.advance(0);
+      expect([sender.isStarting, ends.length]).toEqual([false, 1]);
+    });
+
+    it('has no more than its limit in flight, and goes on when one has ended', async () => {
+      left = 6;
+      sender.wake();
+      await clock.advance(1000);
+      expect(ends).toHaveLength(4);
+      sender.wake();
+      ends[0]!(true);
+      await clock.advance(0);
+      expect(ends).toHaveLength(5);
+      ends[1]!(false);
+      await clock.advance(1000 / 4);
+      expect(ends).toHaveLength(6);
+    });
+
+    it('sends the next one at its distance, without another call', async () => {
+      await measure(1, 100);
+      await measure(2, 100);
+      left = 3;
+      sender.wake();
+      await clock.advance(0);
+      expect(ends).toHaveLength(1);
+      sender.wake();
+      await clock.advance(24);
+      expect(ends).toHaveLength(1);
+      await clock.advance(1);
+      expect(ends).toHaveLength(2);
+      await clock.advance(25);
+      expect(ends).toHaveLength(3);
+    });
+  });
 });

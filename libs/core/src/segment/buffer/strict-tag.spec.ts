@@ -405,6 +405,33 @@ describe('StrictTag', () => {
       expect(values(failing)).toEqual([1n]);
     });
 
+    it('sends a tag whose allocations fail alone, also while all other statements wait', async () => {
+      rig.store.hold();
+      const failing = calls(1);
+      await rig.settle();
+      rig.store.held[0]!.fail();
+      await rig.settle();
+      for (let call = 0; call <= MAX_IN_FLIGHT; call++) {
+        calls(1, other);
+        await rig.settle();
+      }
+      expect(rig.store.statements).toHaveLength(1 + MAX_IN_FLIGHT);
+      await rig.clock.advance(50);
+      expect(rig.store.statements.slice(1 + MAX_IN_FLIGHT)).toEqual([[{ tag: TAG, size: 1 }]]);
+      rig.store.release();
+      await rig.settle();
+      expect(values(failing)).toEqual([1n]);
+    });
+
+    it('has at most 50 tags in a statement', async () => {
+      const tags = Array.from({ length: 51 }, (_, n) => `tag-${n}`);
+      for (const name of tags) rig.store.put(name, 1n, 1000, STRICT);
+      const ids = tags.map((name) => watch(sources.open({ tag: name, kind: STRICT }, 0n).take()));
+      await rig.settle();
+      expect(values(ids)).toEqual(tags.map(() => 1n));
+      expect(rig.store.statements.map(({ length }) => length)).toEqual([50, 1]);
+    });
+
     it('a refused tag does not affect the others', async () => {
       rig.store.rows.delete('invoice');
       const both = [...calls(1), ...calls(1, other)];
