@@ -1,8 +1,10 @@
 import { type IdRange, idsOf, LeafError, SystemClock } from '@leaf-ids/core';
 import {
   defaultLayout,
+  LoggedLayout,
   SegmentIdGenerator,
   SnowflakeGenerator,
+  StepLog,
   systemRandom,
   type IssueWindow,
 } from '@leaf-ids/core/internal';
@@ -25,9 +27,35 @@ function openWindow(workerId: number): IssueWindow & { tenure: object } {
   return { term, tenure: term, ceiling: never, renewAfter: never, refusal, renew: () => Promise.resolve() };
 }
 
-function snowflakeGenerator(workerId: number): SnowflakeGenerator {
+function snowflakeGenerator(workerId: number, layout = defaultLayout(), clock = new SystemClock()): SnowflakeGenerator {
   const options = { maxBackwardsMs: 5, waitMs: 1000, sequenceStart: 100 };
-  return new SnowflakeGenerator(defaultLayout(), openWindow(workerId), new SystemClock(), systemRandom, options);
+  return new SnowflakeGenerator(layout, openWindow(workerId), clock, systemRandom, options);
+}
+
+/** A clock that shows another millisecond at each look. */
+class FastClock extends SystemClock {
+  private time = super.now();
+
+  override now(): number {
+    return ++this.time;
+  }
+}
+
+/** One ID of each millisecond: what a step log costs, which records milliseconds. */
+function stepLogs(): Contender[] {
+  const log = new StepLog(new SystemClock(), { order: () => 0, write: () => undefined });
+  const without = snowflakeGenerator(1, defaultLayout(), new FastClock());
+  const logged = snowflakeGenerator(1, new LoggedLayout(defaultLayout(), log), new FastClock());
+  return [
+    contender(SNOWFLAKE, 'Leaf snowflake next(), one a millisecond', 'bigint', (ids, from, to) => {
+      for (let i = from; i < to; i++) ids[i] = without.next();
+      return to;
+    }),
+    contender(SNOWFLAKE, 'Leaf snowflake next(), one a millisecond, with a step log', 'bigint', (ids, from, to) => {
+      for (let i = from; i < to; i++) ids[i] = logged.next();
+      return to;
+    }),
+  ];
 }
 
 function segmentGenerator(tags: readonly string[] = [TAG]): SegmentIdGenerator {
@@ -148,5 +176,5 @@ function segmentOthers(): Contender[] {
 }
 
 export function leafContenders(): Contender[] {
-  return [...snowflakes(), ...segmentOfOneTag(), ...segmentOfTags(), ...segmentOthers()];
+  return [...snowflakes(), ...stepLogs(), ...segmentOfOneTag(), ...segmentOfTags(), ...segmentOthers()];
 }
