@@ -47,6 +47,7 @@ export const parts = [
       'test/fast/contract/(sqlite|database-roster|remove-database|shared-tags|pool-faults)',
       'test/fast/embedded/(in-memory-database|sqlite-files)',
     ],
+    texts: true,
   },
   {
     name: 'registry',
