@@ -50,7 +50,8 @@ async function main(): Promise<void> {
     }
     const { violations, disordered, duplicates, faults, traces } = outcome;
     for (const fault of [...faults.slice(0, 3), ...traces.refused]) console.error(fault);
-    if (violations.length + disordered.length + duplicates + faults.length + traces.refused.length > 0) process.exitCode = 1;
+    if (violations.length + disordered.length + duplicates + faults.length + traces.refused.length > 0)
+      process.exitCode = 1;
   }
   console.log(`\n${table(['', ...HEADER], rows).join('\n')}`);
   await porcupine?.remove();

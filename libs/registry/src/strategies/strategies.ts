@@ -201,5 +201,9 @@ export function createRegistry({
 
 function loggedParts({ policy, store, file }: StrategyParts, log: StepLog | undefined): StrategyParts {
   if (log === undefined) return { policy, store, ...(file && { file }) };
-  return { policy, store: new LoggedWorkerStore(store, log, !policy.exclusive), ...(file && { file: new LoggedWorkerFile(file, log) }) };
+  return {
+    policy,
+    store: new LoggedWorkerStore(store, log, !policy.exclusive),
+    ...(file && { file: new LoggedWorkerFile(file, log) }),
+  };
 }
