@@ -58,7 +58,7 @@ const folders = {
   'libs/core/src': [
     ...['errors', 'clock', 'util', 'http'],
     ...['segment/tags', 'segment/allocation', 'segment/buffer', 'segment/periodic', 'segment/directory', 'segment'],
-    ...['snowflake', 'worker', 'service', 'format', 'numbers', 'testing', '.'],
+    ...['snowflake', 'worker', 'steps', 'service', 'format', 'numbers', 'testing', '.'],
   ],
   'libs/persistence/src': [
     ...[

@@ -12,8 +12,13 @@ export function rangeTraces(lines) {
   return [...traces.values()].map(({ name, lines: own }) => ({ name, lines: own, model: { steps: stepsOf(own) } }));
 }
 
+/**
+ * TLC counts to 2^31, so each bound of a range is replaced by its number in the order of all bounds: ranges meet, adjoin
+ * and contain each other as before.
+ */
 function stepsOf(lines) {
-  const lowest = lines.map(({ from }) => BigInt(from)).reduce((least, from) => (from < least ? from : least));
-  const rebase = (id) => Number(BigInt(id) - lowest);
-  return lines.map(({ kind, from, to }) => ({ kind, from: rebase(from), to: rebase(to) }));
+  const ranges = lines.map(({ kind, from, to }) => ({ kind, from: BigInt(from), end: BigInt(to) + 1n }));
+  const bounds = [...new Set(ranges.flatMap(({ from, end }) => [from, end]))].sort((a, b) => (a < b ? -1 : 1));
+  const numbers = new Map(bounds.map((bound, index) => [bound, index]));
+  return ranges.map(({ kind, from, end }) => ({ kind, from: numbers.get(from), to: numbers.get(end) - 1 }));
 }
