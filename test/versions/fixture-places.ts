@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs';
 import { execFile } from 'node:child_process';
 import { cp, mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
@@ -86,6 +87,8 @@ export async function saveDirectory(directory: string, folder: string): Promise<
 }
 
 export async function loadDirectory(folder: string, directory: string): Promise<void> {
+  // Git keeps no empty directories.
+  if (!existsSync(folder)) return;
   for (const entry of await readdir(folder, { recursive: true, withFileTypes: true })) {
     if (!entry.isFile()) continue;
     const path = join(entry.parentPath, entry.name);
