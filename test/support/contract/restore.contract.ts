@@ -175,6 +175,16 @@ export function restoreContract(name: string, open: () => Promise<DatabaseFixtur
       expect(messages).toEqual([expect.stringContaining('a backup was restored')]);
     });
 
+    it('is noticed when blocks of an interleaved tag are allocated', async () => {
+      await tags.create({ tag: 'shared', step: 10, interleave: { of: 2, remainder: 0, block: 10 } });
+      expect([await first('shared'), await first('shared')]).toEqual([1n, 21n]);
+      await store.listTags();
+      await execute('UPDATE leaf_alloc SET next_id = 11');
+      await execute('UPDATE leaf_segment_server SET generation = 1');
+      expect(await first('shared')).toBeGreaterThan(GAP);
+      expect(messages).toEqual([expect.stringContaining('a backup was restored')]);
+    });
+
     it('is noticed by a new server when tags were issued and the record of the database server is missing', async () => {
       await tags.create({ tag: 'order', step: 10 });
       await tags.create({ tag: 'unused', step: 10 });
