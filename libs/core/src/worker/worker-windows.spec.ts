@@ -112,6 +112,16 @@ describe('WorkerWindows', () => {
     expect(next.window).toMatchObject({ workerId: window.workerId, from: clock.now() });
   });
 
+  it('keeps the time of earlier holders reserved when a caller releases it without an ID', async () => {
+    const { window } = await first.windows.issue(LEASE, 'billing', MINUTE);
+    await clock.advance(5000);
+    await first.windows.release(LEASE, clock.now() - 1);
+    const next = await first.windows.issue(lease(1), 'other', MINUTE);
+    await first.windows.release(lease(1), 0);
+    expect(next.window).toMatchObject({ workerId: window.workerId, from: clock.now() });
+    expect(recordOf(window.workerId)).toMatchObject({ free: true, ceiling: next.window.from - 1 });
+  });
+
   it('keeps the whole window reserved when it is released without a timestamp', async () => {
     const { window } = await first.windows.issue(LEASE, 'billing', MINUTE);
     await first.windows.release(LEASE);
