@@ -181,6 +181,10 @@ describe('Worker windows need', () => {
       expect([answer.status, problemCode(answer)]).toEqual([401, 'LEAF_UNAUTHORIZED']);
     }
     // A worker token changes no tags.
+    for (const method of ['PUT', 'DELETE']) {
+      const answer = await ask(method, `/${newLease()}`, {}, ADMIN_TOKEN);
+      expect([answer.status, problemCode(answer)]).toEqual([401, 'LEAF_UNAUTHORIZED']);
+    }
     expect((await admin(server.port, 'POST', '/api/tags', { tag: 'a' }, TOKEN)).status).toBe(401);
   });
 
