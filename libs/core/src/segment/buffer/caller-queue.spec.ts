@@ -22,6 +22,27 @@ it('refuses each caller at its own deadline, also when a batch is formed again b
   expect(refusedAt).toEqual([1000, 1010, 1700]);
 });
 
+it('keeps the order of the callers, and their deadlines, when two batches are cancelled one after the other', async () => {
+  const clock = new FakeClock();
+  const late = (): LeafError => new LeafError('LEAF_SEGMENT_UNAVAILABLE', 'late');
+  const queue = new CallerQueue(clock, { waitMs: 1000, batchSize: 2, late });
+  const begunAt = clock.monotonic();
+  const refusedAt: number[] = [];
+  const call = (count: number): void => void queue.wait(count).catch(() => refusedAt.push(clock.monotonic() - begunAt));
+  call(1);
+  const older = queue.next();
+  await clock.advance(300);
+  call(2);
+  const newer = queue.next();
+  queue.putBack(older);
+  queue.putBack(newer);
+  const again = queue.next();
+  expect(again.size).toBe(1);
+  queue.putBack(again);
+  await clock.advance(2000);
+  expect(refusedAt).toEqual([1000, 1300]);
+});
+
 it('gives a batch of its own to each caller of a divided batch, and to no other one', () => {
   const late = (): LeafError => new LeafError('LEAF_SEGMENT_UNAVAILABLE', 'late');
   const queue = new CallerQueue(new FakeClock(), { waitMs: 1000, batchSize: 1000, late });
