@@ -292,6 +292,15 @@ describe('WindowSnowflakes', () => {
       expect(rig.asked.filter((each) => each === 'DELETE 1').length).toBeGreaterThan(2);
     });
 
+    it('issues no ID under an answer that arrives after that, and releases what it gives', async () => {
+      rig.ids.tryNext();
+      await rig.close();
+      expect(rig.asked).toEqual(['POST 1', 'DELETE 1']);
+      expect(lastRequest()?.body).toMatchObject({ lastTimestamp: rig.from - 1 });
+      expect(() => rig.ids.next()).toThrow('closed');
+      expect(rig.log).toEqual([]);
+    });
+
     it('rejects the waiting calls, and sends nothing if it has no lease', async () => {
       const call = rig.ids.take(1);
       rig.failure = WindowRig.outage();
