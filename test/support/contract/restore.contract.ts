@@ -20,18 +20,24 @@ export interface DatabaseFixture {
 const GAP = 10n * BigInt(MAX_RANGE_SIZE);
 const INVOICE: NewTag = { tag: 'invoice', step: 10, reset: 'daily', zone: 'UTC' };
 
-/** Lets something happen while the next allocation is on its way to the database. */
-function delayNextAllocation({ access }: LeafDataSource, meanwhile: () => Promise<void>): void {
+/** Lets something happen while the next allocation is on its way to the database, or its answer on the way back. */
+function delayNextAllocation(
+  { access }: LeafDataSource,
+  meanwhile: () => Promise<void>,
+  delayed: 'request' | 'answer' = 'request',
+): void {
   const original = { run: access.run.bind(access), runTogether: access.runTogether.bind(access) };
-  const delayed =
+  const slow =
     <Arguments extends unknown[], Answer>(send: (...sent: Arguments) => Promise<Answer>) =>
     async (...sent: Arguments): Promise<Answer> => {
       if (!inspect(sent).includes('UPDATE leaf_alloc')) return send(...sent);
       Object.assign(access, original);
-      await meanwhile();
-      return send(...sent);
+      if (delayed === 'request') await meanwhile();
+      const answer = await send(...sent);
+      if (delayed === 'answer') await meanwhile();
+      return answer;
     };
-  Object.assign(access, { run: delayed(original.run), runTogether: delayed(original.runTogether) });
+  Object.assign(access, { run: slow(original.run), runTogether: slow(original.runTogether) });
 }
 
 /** Contract of every database after it was restored from a backup. */
@@ -172,6 +178,26 @@ export function restoreContract(name: string, open: () => Promise<DatabaseFixtur
         await execute(`UPDATE leaf_segment_server SET generation = ${record!.generation}`);
       });
       expect(await ask(store)).toBeGreaterThan(GAP);
+      expect(messages).toEqual([expect.stringContaining('a backup was restored')]);
+    });
+
+    it('is noticed when another server has moved the tags before the answer to an allocation arrives', async () => {
+      await tags.create({ tag: 'order', step: 10 });
+      expect(await first('order')).toBe(1n);
+      const [record] = await fixture.database.query<{ generation: number }[]>(
+        'SELECT generation FROM leaf_segment_server',
+      );
+      await tags.create({ tag: 'other', step: 10 });
+      const other = newServer();
+      await first('other', other);
+      await execute('UPDATE leaf_alloc SET max_id = 1');
+      await execute(`UPDATE leaf_segment_server SET generation = ${record!.generation}`);
+      const move = async (): Promise<void> => {
+        expect(await first('order', other)).toBeGreaterThan(GAP);
+        await store.listTags();
+      };
+      delayNextAllocation(fixture.database, move, 'answer');
+      expect(await first('order')).toBeGreaterThan(GAP);
       expect(messages).toEqual([expect.stringContaining('a backup was restored')]);
     });
 
