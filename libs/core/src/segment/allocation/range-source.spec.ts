@@ -73,6 +73,15 @@ describe('RangeSource', () => {
     await expect(source.load()).resolves.toEqual([{ from: 1n, to: 10n }]);
   });
 
+  it('accepts no block of an interleaved tag twice, whichever of an allocation it was', async () => {
+    const more = [{ from: 21n, to: 30n }];
+    const block = { from: 1n, to: 10n, step: 10 };
+    const { source, store } = wild({ ...block, more }, { ...block, ...more[0], more: [] });
+    await expect(source.load()).resolves.toEqual([{ from: 1n, to: 10n }, ...more]);
+    await expect(source.load()).rejects.toMatchObject({ code: 'LEAF_STORE_BACKWARDS' });
+    expect(store.raised).toEqual([31n]);
+  });
+
   it('accepts the last possible range', async () => {
     const { source } = wild({ from: MAX_ID, to: MAX_ID, step: 1 });
     await expect(source.load()).resolves.toEqual([{ from: MAX_ID, to: MAX_ID }]);
