@@ -130,6 +130,17 @@ export function lostHistoryContract(name: string, open: () => Promise<DatabaseFi
       expect(messages).toEqual([]);
     });
 
+    it('restored alone after Leaf has deleted it, by one ID', async () => {
+      await tags.create({ tag: 'order', step: 5 });
+      await take(newServer(), 'order', 100);
+      const [backup] = await fixture.database.query<{ issue_limit: string }[]>('SELECT issue_limit FROM leaf_alloc');
+      await tags.remove('order');
+      await execute(
+        `INSERT INTO leaf_alloc (biz_tag, max_id, step, issue_limit) VALUES ('order', 100, 5, ${backup!.issue_limit})`,
+      );
+      await take(newServer(), 'order', 10);
+    });
+
     it('inserted again, deleted and created by Leaf: above what was issued before', async () => {
       await tags.create({ tag: 'order', step: 5 });
       await take(newServer(), 'order', 100);
