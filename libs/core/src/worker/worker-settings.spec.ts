@@ -67,6 +67,15 @@ describe('servers of one registry with different settings', () => {
     expect(time.now() - began).toBeGreaterThanOrEqual(65_000);
   });
 
+  it('waits for the longest lease TTL also when a newcomer with a shorter one is the first after a failover', async () => {
+    const [time, server] = [clock(), new InMemoryWorkers()];
+    await rig(time, server, { leaseTtlMs: 60_000 }).start();
+    server.promote(server.copy(), 'b');
+    const began = time.now();
+    await inTime(time, rig(time, server, { instance: { port: 2 } }).lease.acquire());
+    expect(time.now() - began).toBeGreaterThanOrEqual(65_000);
+  });
+
   it('waits for a ceiling of a longer lease TTL than its own', async () => {
     const [time, server] = [clock(), new InMemoryWorkers()];
     const holder = await rig(time, server, { leaseTtlMs: 60_000 }).start();
