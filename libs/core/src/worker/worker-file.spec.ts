@@ -73,6 +73,17 @@ describe('The worker file', () => {
     expect(one.workerId).toBe(1);
   });
 
+  it('has the ceiling of IDs that the registry does not know, above which the next process starts', async () => {
+    const store = new InMemoryWorkerStore(workers);
+    const one = await new LeaseRig(clock, store, { file }).start();
+    store.line = 'down';
+    await pass([one], clock, 2 * REPORT_MS);
+    const { ceiling } = one.lease;
+    expect(ceiling).toBeGreaterThan(workers.records.get(0)!.record.ceiling);
+    const next = await new LeaseRig(clock, new InMemoryWorkerStore(workers), { file }).start();
+    expect(next.terms[0]).toMatchObject({ workerId: 0, floor: ceiling });
+  });
+
   it('does not replace the registry for a worker that was lost at the stop', async () => {
     const store = new InMemoryWorkerStore(workers);
     const one = await new LeaseRig(clock, store, { file, remembers: true }).start();
