@@ -201,6 +201,21 @@ export function restoreContract(name: string, open: () => Promise<DatabaseFixtur
       expect(messages).toEqual([expect.stringContaining('a backup was restored')]);
     });
 
+    it('moves the tags by one more gap for each earlier move that the backup lacks', async () => {
+      await tags.create({ tag: 'order', step: 10 });
+      expect(await first('order')).toBe(1n);
+      const [backup] = await fixture.database.query<{ generation: number }[]>(
+        'SELECT generation FROM leaf_segment_server',
+      );
+      await moveAfterRestore(fixture.database);
+      expect(await first('order')).toBe(11n + GAP);
+      await store.listTags();
+      await execute('UPDATE leaf_alloc SET max_id = 11');
+      await execute(`UPDATE leaf_segment_server SET generation = ${backup!.generation}`);
+      expect(await first('order')).toBeGreaterThanOrEqual(11n + 2n * GAP);
+      expect(messages).toContainEqual(expect.stringContaining('20 times its step'));
+    });
+
     it('is noticed when blocks of an interleaved tag are allocated', async () => {
       await tags.create({ tag: 'shared', step: 10, interleave: { of: 2, remainder: 0, block: 10 } });
       expect([await first('shared'), await first('shared')]).toEqual([1n, 21n]);
