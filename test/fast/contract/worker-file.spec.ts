@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { LeafError, type StoredWorker, type WorkerRecord } from '@leaf-ids/core';
 import type { FileRecord } from '@leaf-ids/core/internal';
 import { FakeClock, InMemoryWorkers, InMemoryWorkerStore } from '@leaf-ids/core/testing';
+import { ExclusiveLock } from '../../../libs/registry/src/file/exclusive-lock';
 import { PropertiesWorkerFile } from '../../../libs/registry/src/file/properties-worker-file';
 import { givenTwice, LeaseRig, pass, REPORT_MS } from '../../support/fakes/lease-rig';
 
@@ -135,6 +136,19 @@ describe('the worker file', () => {
       message: expect.stringContaining('restart'),
     });
     if (what === 'replaced') expect(await readdir(join(directory, 'h1', '8080'))).not.toContain('workerID.properties');
+  });
+
+  it('is not taken for written if its directory is replaced during the write', async () => {
+    const file = fileOf('h1');
+    await file.open(INSTANCE);
+    const check = jest.spyOn(ExclusiveLock.prototype, 'isInPlace').mockImplementationOnce(async () => {
+      await rm(join(directory, 'h1'), { recursive: true });
+      await fileOf('h1').open(INSTANCE);
+      return true;
+    });
+    await expect(file.write(record)).rejects.toMatchObject(UNREACHABLE);
+    check.mockRestore();
+    expect(await file.open(INSTANCE)).toBeUndefined();
   });
 
   it('rejects while the disk fails, and goes on afterwards', async () => {
