@@ -9,6 +9,7 @@ import { type BuiltServer, BuiltServers } from '../../support/servers/built-serv
 import { startMariadb } from '../../support/servers/mariadb';
 import { guarded } from '../../support/servers/private-server';
 import { checkTraces, type TraceCheck } from '../../support/step-traces';
+import { until } from '../../support/until';
 import { IssuedRuns } from './checker';
 import { Driver } from './driver';
 
@@ -53,6 +54,7 @@ const TAG = 'leaf-segment-test';
 const SNOWFLAKES = { op: 'run', what: 'snowflake', ms: 300, limit: 20_000 };
 const SEGMENTS = { op: 'run', what: 'segment', tag: TAG, ms: 300, limit: 4000 };
 const PROGRESS_MS = 30_000;
+const GRACE_LIMIT_MS = 120_000;
 
 const KINDS = [
   'client stopped',
@@ -136,6 +138,8 @@ class JointRun {
         );
     }
     const callers = seats.map((seat) => this.take(seat));
+    // A new registry gives no worker ID before one of the servers has run for the grace.
+    await until('the first snowflake ID', () => this.snowflakes.count > 0, GRACE_LIMIT_MS);
     const end = performance.now() + options.minutes * 60_000;
     const faults: Promise<void>[] = [];
     let toldAt = performance.now();

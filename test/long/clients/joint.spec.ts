@@ -30,7 +30,7 @@ it('processes with worker windows and prefetched ranges take no ID twice, whatev
     commands: { node: [process.execPath, join(process.cwd(), 'test/conformance/drivers/node.mjs')] },
     ...{
       processes: 16,
-      minutes: 0.75,
+      minutes: 0.5,
       seed: announcedSeed(),
       serverFile: SERVER_FILE,
       say: () => undefined,
