@@ -15,10 +15,18 @@ describe('the identity of a MySQL server', () => {
     ['its UUID where it has one', { ...MEMBER, group_replication_group_name: '' }, {}, 'f00', STANDALONE],
     ['its server_id on old MariaDB', { server_id: '7' }, {}, 'server_id 7', "CONCAT('server_id ', @@global.server_id)"],
     ['what the node says on MariaDB', NODE_OF_CLUSTER, { node: 'galera a' }, 'galera a', NODE],
-    ['its group in Group Replication', MEMBER, { membership: 'group 17' }, 'group 17', MEMBERSHIP],
     ['that of the cluster on TiDB', { server_id: '0', tidb_server_memory_limit: '80%' }, {}, 'tidb', "'tidb'"],
   ])('is %s', async (_, variables, row, name, expression) => {
     expect(await MYSQL_GUARD.askIdentity(server(variables, row))).toEqual({ server: name, expression });
+  });
+
+  it('is its group in Group Replication, with the members of the record', async () => {
+    const member = server(MEMBER, { membership: 'group 17', members: 'a' });
+    const { server: name, expression, follow } = await MYSQL_GUARD.askIdentity(member);
+    expect([name, follow]).toEqual(['group 17', expect.any(Function)]);
+    expect(expression).toContain(MEMBERSHIP);
+    expect(expression).not.toBe(MEMBERSHIP);
+    expect(await askOrigin(member)).toBe(MEMBERSHIP);
   });
 
   it.each([

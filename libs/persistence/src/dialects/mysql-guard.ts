@@ -2,7 +2,7 @@ import { LeafError } from '@leaf-ids/core';
 import type { Statement } from '../connections/sql-database';
 import type { DatabaseIdentity, GuardDialect } from '../failover/failover-guard';
 import { faultBeneath } from '../connections/database-faults';
-import { askMembers, followMembers, SAME_MEMBERS } from './galera-members';
+import { type ClusterMembers, GALERA_MEMBERS, GROUP_MEMBERS } from './cluster-members';
 import { mysqlFault } from './mysql-session';
 
 /** SQL: the configured group; '' without one. Every user can read it, even when the plugin is not installed. */
@@ -111,13 +111,18 @@ async function askNode(statement: Statement): Promise<string> {
 async function askMariadb(statement: Statement): Promise<DatabaseIdentity> {
   const server = await askNode(statement);
   if (!server.startsWith(GALERA) || !(await hasMembers(statement))) return { server, expression: NODE };
-  return { server, expression: `IF(${SAME_MEMBERS}, ${NODE}, NULL)`, follow: followMembers };
+  return followed(server, NODE, GALERA_MEMBERS);
+}
+
+/** The identity of a cluster: NULL when its members are not those of the record. */
+function followed(server: string, expression: string, { same, follow }: ClusterMembers): DatabaseIdentity {
+  return { server, expression: `IF(${same}, ${expression}, NULL)`, follow };
 }
 
 /** False when this user has no right to read them. */
 async function hasMembers(statement: Statement): Promise<boolean> {
   try {
-    return (await askMembers(statement)) !== undefined;
+    return (await GALERA_MEMBERS.ask(statement)) !== undefined;
   } catch (error) {
     if (faultBeneath(error, mysqlFault)?.byHand !== true) throw error;
     return false;
@@ -126,8 +131,9 @@ async function hasMembers(statement: Statement): Promise<boolean> {
 
 /** SQL that names the server, for the worker registry: its nodes are one server, whichever of them are up. */
 export async function askOrigin(statement: Statement): Promise<string> {
-  const { server, expression } = await askIdentity(statement);
-  return server.startsWith(GALERA) ? NODE : expression;
+  const { server, expression, follow } = await askIdentity(statement);
+  if (follow === undefined) return expression;
+  return server.startsWith(GALERA) ? NODE : MEMBERSHIP;
 }
 
 interface Variable {
@@ -146,7 +152,7 @@ async function askIdentity(statement: Statement): Promise<DatabaseIdentity> {
   const values = new Map(rows.map(({ Variable_name, Value }) => [Variable_name, Value]));
   if (values.has('tidb_server_memory_limit')) return { server: 'tidb', expression: "'tidb'" };
   if ((values.get('group_replication_group_name') ?? '') !== '') {
-    return { server: await askMembership(statement), expression: MEMBERSHIP };
+    return followed(await askMembership(statement), MEMBERSHIP, GROUP_MEMBERS);
   }
   const uuid = values.get('server_uuid');
   if (uuid !== undefined) return { server: uuid, expression: STANDALONE };
