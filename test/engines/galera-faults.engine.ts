@@ -35,7 +35,7 @@ async function underLoad(options: LossOptions = {}): Promise<{ world: LossWorld;
 
 async function killAll(world: LossWorld): Promise<void> {
   await Promise.all(nodes.map((node) => node.kill()));
-  await world.crashServers();
+  await world.crash();
 }
 
 /** The nodes in the order of their newest commits, the one with the most first. */
@@ -72,7 +72,7 @@ it(`loses nothing when two of three nodes are killed at once`, async () => {
     await cluster.complete();
     await world.progress([0, 1, 2]);
   }
-  await world.crashServers();
+  await world.crash();
   await world.count(urls[2]!);
   await world.goOn();
   const fault = `kill -9 of two nodes at once, restart; ${ROUNDS} times`;
@@ -129,7 +129,7 @@ it('loses nothing in a partition', async () => {
     await cluster.complete();
     await world.progress([0, 1, 2]);
   }
-  await world.crashServers();
+  await world.crash();
   await world.count(urls[0]!);
   await world.goOn();
   const result = await recordEnd(`one node cut off from the others, healed; ${ROUNDS} times`, `${FLUSH}=1`, world);
@@ -141,7 +141,7 @@ it('gives no ID twice when the side of a partition that was left behind is made 
   await network.split([2]);
   await world.progress([0, 1], 50);
   await Promise.all(nodes.slice(0, 2).map((node) => node.kill()));
-  await world.crashServers();
+  await world.crash();
   await network.heal([2]);
   await nodes[2]!.query("SET GLOBAL wsrep_provider_options = 'pc.bootstrap=YES'");
   const loss = await world.count(urls[2]!);

@@ -50,10 +50,14 @@ async function force(member: Member): Promise<void> {
   await member.query("SET GLOBAL group_replication_force_members = ''");
 }
 
+/** Number of transactions that it has, applied or only received. */
 async function position(member: Member): Promise<number> {
-  const [row] = await member.query('SELECT @@global.gtid_executed AS executed');
-  const ends = String(row?.executed).matchAll(/[:-](\d+)(?=[,:\n]|$)/g);
-  return [...ends].reduce((sum, [, end]) => sum + Number(end), 0);
+  const [row] = await member.query(
+    `SELECT GTID_SUBTRACT(CONCAT_WS(',', @@global.gtid_executed, received_transaction_set), '') AS transactions
+     FROM performance_schema.replication_connection_status WHERE channel_name = 'group_replication_applier'`,
+  );
+  const blocks = String(row?.transactions).matchAll(/:(\d+)(?:-(\d+))?(?=[:,\n]|$)/g);
+  return [...blocks].reduce((sum, [, from, to = from]) => sum + Number(to) - Number(from) + 1, 0);
 }
 
 async function recordEnd(fault: string, world: LossWorld): Promise<LossResult> {
@@ -65,18 +69,19 @@ async function recordEnd(fault: string, world: LossWorld): Promise<LossResult> {
 it('gives no ID twice when two of three members are killed at once, and the last one is made the group', async () => {
   const { world, urls } = await underLoad();
   await Promise.all(members.slice(0, 2).map((member) => member.kill()));
-  await world.crashServers();
+  await world.crash();
   await force(members[2]!);
   await world.count(urls[2]!);
   await world.goOn([urls[2]!]);
   const result = await recordEnd('kill -9 of two members at once, force_members on the third', world);
+  expect(result.moves).toHaveLength(1);
   expect(result.duplicates).toBe(0);
 });
 
 it('gives no ID twice when all members are killed at once', async () => {
   const { world, urls } = await underLoad();
   await Promise.all(members.map((member) => member.kill()));
-  await world.crashServers();
+  await world.crash();
   const found: { member: Member; end: number }[] = [];
   for (const member of members) {
     await restart(member);
@@ -86,9 +91,8 @@ it('gives no ID twice when all members are killed at once', async () => {
   await first!.member.join(true);
   await until('the first member', () => first!.member.isOnline(1));
   await world.count(urls[members.indexOf(first!.member)]!);
-  for (const { member } of found.slice(1)) await member.join(false);
-  await group.complete();
-  await world.goOn();
+  // The others may have commits that were not confirmed, and cannot join then.
+  await world.goOn([urls[members.indexOf(first!.member)]!]);
   const result = await recordEnd('kill -9 of all members at once, new group from the last one', world);
   expect(result).toMatchObject({ rowsLost: 0, updatesLost: 0, duplicates: 0 });
 });
@@ -98,28 +102,13 @@ it('gives no ID twice when the group is made anew from a member that was left be
   await members[2]!.kill();
   await world.progress([0, 1], 50);
   await Promise.all(members.map((member) => member.kill()));
-  await world.crashServers();
+  await world.crash();
   await restart(members[2]!);
   await members[2]!.join(true);
   await until('the member', () => members[2]!.isOnline(1));
   const loss = await world.count(urls[2]!);
   await world.goOn([urls[2]!]);
   const result = await recordEnd('kill -9 of member 3, then of the others, new group from member 3', world);
-  expect(loss.updatesLost).toBeGreaterThan(0);
-  expect(result.duplicates).toBe(0);
-});
-
-it('gives no ID twice when a member that was left behind is made the group', async () => {
-  const { world, urls } = await underLoad();
-  await members[2]!.suspend();
-  await world.progress([0, 1], 50);
-  await Promise.all(members.slice(0, 2).map((member) => member.kill()));
-  await world.crashServers();
-  await members[2]!.resume();
-  await force(members[2]!);
-  const loss = await world.count(urls[2]!);
-  await world.goOn([urls[2]!]);
-  const result = await recordEnd('member 3 suspended, kill -9 of the others, force_members on member 3', world);
   expect(loss.updatesLost).toBeGreaterThan(0);
   expect(result.duplicates).toBe(0);
 });

@@ -95,11 +95,16 @@ class LeafServer {
       } catch (error) {
         if (!(error instanceof LeafError)) throw error;
         this.refused++;
-        this.lastRefusal = `${error.message} (${String(error.cause)})`;
+        this.lastRefusal = reasonOf(error);
         await sleep(4 * PAUSE_MS);
       }
     }
   }
+}
+
+/** The messages of an error and of its causes. */
+function reasonOf(error: unknown): string {
+  return error instanceof Error ? `${error.message} < ${reasonOf(error.cause)}` : '';
 }
 
 /** One tag in a database of several nodes, the servers of Leaf that use it, and observers that use it as well. */
@@ -154,9 +159,10 @@ export class LossWorld {
     await until(`${calls} refusals`, () => count() >= wanted, RECOVERY_LIMIT_MS);
   }
 
-  /** The servers of Leaf die, as with the machines that they share with the database. */
-  async crashServers(): Promise<void> {
-    await Promise.all(this.running.splice(0).map((server) => server.crash()));
+  /** The servers of Leaf and the observers die, as with the machines that they share with the database. */
+  async crash(): Promise<void> {
+    const observers = this.observers.map((observer) => observer.stop());
+    await Promise.all([...this.running.splice(0).map((server) => server.crash()), ...observers]);
   }
 
   /** Counts what the database at `url` does not know of. Call it before a server of Leaf uses it again. */
@@ -189,8 +195,7 @@ export class LossWorld {
 
   /** Ends everything, and counts; what is not counted yet, at the first node. */
   async end(): Promise<LossResult> {
-    await this.crashServers();
-    await Promise.all(this.observers.map((observer) => observer.stop()));
+    await this.crash();
     const counted = this.counted ?? (await this.count(this.urls[0] ?? ''));
     const given = this.all.flatMap((server) => server.given);
     const refused = [...this.all, ...this.observers].reduce((sum, each) => sum + each.refused, 0);

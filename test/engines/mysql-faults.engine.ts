@@ -72,7 +72,7 @@ it.each([
       await delay(pair.replica, DELAY_S);
       await world.progress([0], 50);
       await pair.primary.kill();
-      await world.crashServers();
+      await world.crash();
       const promoted = await promote(pair);
       const now = url.replace(/:\d+\//, `:${promoted.port}/`);
       const loss = await world.count(now);

@@ -57,7 +57,7 @@ it.each(CASES)(
         await (waits || level === 'off' ? world.refusals() : world.progress([0], 50));
       }
       await pair.primary.kill();
-      await world.crashServers();
+      await world.crash();
       await pair.promote();
       const now = url.replace(/:\d+\//, `:${pair.primary.port}/`);
       const loss = await world.count(now);
