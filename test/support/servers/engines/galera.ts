@@ -137,6 +137,11 @@ export class GaleraCluster {
   /** @returns the URL of the database on each node */
   async createDatabase(): Promise<string[]> {
     const url = new URL((await this.nodes[0]?.createDatabase()) ?? '');
+    const name = url.pathname.slice(1);
+    // A node may be behind the one that made it.
+    for (const node of this.nodes) {
+      await until('database', async () => (await node.query(`SHOW DATABASES LIKE '${name}'`)).length > 0);
+    }
     return this.nodes.map(({ host, port }) => `mysql://root@${host}:${port}${url.pathname}`);
   }
 
