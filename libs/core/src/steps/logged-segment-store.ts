@@ -1,4 +1,4 @@
-import type { LeafError } from '../errors/leaf-error';
+import { LeafError } from '../errors/leaf-error';
 import type { IdRange } from '../segment/tags/id-range';
 import type { Period } from '../segment/tags/periods';
 import { type Allocation, type AllocationRequest, SegmentStore, type TagEntry } from '../segment/tags/segment-store';
@@ -39,7 +39,7 @@ export class LoggedSegmentStore extends SegmentStore {
     const answers = await this.store.allocateAll(requests);
     answers.forEach((answer, index) => {
       const tag = requests[index]?.tag;
-      if (tag !== undefined && 'from' in answer) this.taken(tag, answer);
+      if (tag !== undefined && !(answer instanceof LeafError)) this.taken(tag, answer);
     });
     return answers;
   }
