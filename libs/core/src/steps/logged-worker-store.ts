@@ -56,7 +56,7 @@ export class LoggedWorkerStore extends WorkerStore {
   async read(workerId: number, instance: Instance): Promise<StoredWorker | undefined> {
     const asked = this.log.order;
     const stored = await this.store.read(workerId, instance);
-    // A table finds only the row of the instance: nothing found does not mean that there is no record.
+    // A table returns only the row of the instance, so an empty result does not prove that the record is absent.
     if (stored !== undefined) this.see(asked, workerId, recordStep(stored.record));
     return stored;
   }
