@@ -10,15 +10,14 @@ export interface TraceCheck {
 }
 
 /**
- * Checks the step logs in a directory, those of the processes of one run, with proof/trace/check.mjs.
- *
- * @throws Error when the check itself fails
+ * Checks the step logs in a directory, those of the processes of one run, with proof/trace/check.mjs. A check that fails itself
+ * counts as a refusal, so that the run fails and its report is written.
  */
 export async function checkTraces(directory: string): Promise<TraceCheck> {
   const child = spawn(process.execPath, ['proof/trace/check.mjs', directory], { stdio: ['ignore', 'pipe', 'pipe'] });
   const [output, errors] = await Promise.all([text(child.stdout), text(child.stderr)]);
   const closing = /^(\d+) passed, (\d+) failed$/m.exec(output);
-  if (closing === null) throw new Error(`The check of the step logs in ${directory} failed: ${errors}${output}`);
+  if (closing === null) return { accepted: 0, refused: [`The check of ${directory} failed: ${errors}${output}`] };
   const failed = Number(closing[2]);
   return { accepted: Number(closing[1]), refused: output.split('\n').slice(0, failed) };
 }
