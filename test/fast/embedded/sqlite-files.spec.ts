@@ -2,8 +2,10 @@ import { spawnSync } from 'node:child_process';
 import { copyFileSync, cpSync, linkSync, mkdirSync, renameSync, rmSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { Leaf, type LeafOptions } from '@leaf-ids/id';
+import { parseDatabaseUrl } from '@leaf-ids/persistence';
 import { mountPointsOf, pathFault } from '../../../libs/persistence/src/dialects/sqlite-file';
 import { ROOT } from '../../support/build';
+import { connect } from '../../support/contract/sql-stores';
 import { makeDataDirectory, removeDataDirectory } from '../../support/servers/data-directory';
 
 const SILENT = { log: () => undefined, warn: () => undefined, error: () => undefined };
@@ -55,6 +57,15 @@ describe('the file of the tags', () => {
     copyFileSync(file, `${file}.new`);
     renameSync(`${file}.new`, file);
     await expect(leaf.ids.nextRanges('order', 100)).rejects.toMatchObject(REFUSED);
+  });
+
+  it('can be closed while a transaction is open, which fails alone', async () => {
+    const dataSource = await connect(parseDatabaseUrl(`sqlite:${file}`), false);
+    const work = dataSource.access.transaction(async (statement) => {
+      await dataSource.destroy();
+      await statement('CREATE TABLE t (a integer)');
+    }, 1000);
+    await expect(work).rejects.toMatchObject({ code: 'LEAF_STORE_UNAVAILABLE' });
   });
 
   it('has one name', async () => {

@@ -13,8 +13,10 @@ export interface RawConnection {
   readonly end?: () => Promise<void>;
   /** SQLite: runs a statement without preparing it. */
   readonly exec?: (sql: string) => unknown;
-  /** SQLite. */
+  /** SQLite. Of a closed database, it ends the process. */
   readonly inTransaction?: boolean;
+  /** SQLite. */
+  readonly open?: boolean;
   /** SQLite: throws if the file was removed or replaced since it was opened. */
   readonly assertInPlace?: () => void;
   /** The process ID that PostgreSQL, or a pooler in front of it, reported when the connection opened. */
@@ -55,7 +57,7 @@ export class Session {
   }
 
   get inTransaction(): boolean {
-    return this.connection.inTransaction === true;
+    return this.connection.open !== false && this.connection.inTransaction === true;
   }
 
   /** Closes the connection. It is not reused, and no further statement is sent on it. */
