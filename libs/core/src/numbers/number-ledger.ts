@@ -75,7 +75,7 @@ export class NumberLedger {
   carryOut(requests: readonly NumberRequest[]): NumberAnswer[] {
     const wanted = new Map<string, Set<string>>();
     for (const request of requests) this.check(request, wanted);
-    for (const [period, keys] of wanted) this.assertLeft(period, keys.size);
+    for (const [period, keys] of wanted) this.assertLeft(period, keys.size - (this.free.get(period)?.length ?? 0));
     return requests.map((request) => (request.act === 'issue' ? this.issue(request) : this.settle(request)));
   }
 
@@ -130,12 +130,12 @@ export class NumberLedger {
     if (known.state === 'issued') this.seal.assertContinues(this.headOf(known.period).hash, this.tag);
   }
 
-  private assertLeft(period: string, count: number): void {
+  /** @param fresh how many numbers after the last one are wanted; none if it is below 1 */
+  private assertLeft(period: string, fresh: number): void {
     const last = this.state.settings.max ?? MAX_ID - 1n;
     const { next, hash } = this.headOf(period);
     this.seal.assertContinues(hash, this.tag);
-    const fresh = BigInt(Math.max(0, count - (this.free.get(period)?.length ?? 0)));
-    if (next - 1n + fresh <= last) return;
+    if (fresh <= 0 || next - 1n + BigInt(fresh) <= last) return;
     throw new LeafError(
       'LEAF_TAG_EXHAUSTED',
       `Tag "${this.tag}" has numbers up to ${next - 1n}${of(period)}: ${fresh} more would exceed its max, ${last}. Raise its max, or create a new tag.`,
