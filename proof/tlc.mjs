@@ -22,13 +22,14 @@ export function getTlc() {
  * Checks one configuration of a module.
  *
  * @param {{ module: string, constants: Record<string, unknown>, invariants: readonly string[], symmetry?: string }} model
- * @param {{ workers?: number, coverage?: boolean, isLong?: boolean }} options
- * @returns `violated`: the invariant that does not hold; `trace`: the shortest way to it; `actions`: how often each
- *   action occurred, with `coverage`
+ * @param {{ workers?: number, coverage?: boolean, minutes?: number }} options `minutes`: for a long run, which ends
+ *   then at the latest
+ * @returns `violated`: the invariant that does not hold; `trace`: the shortest way to it; `isComplete`: whether it
+ *   was checked to its end; `actions`: how often each action occurred, with `coverage`
  */
 export async function check(
   { module, constants, invariants, symmetry },
-  { workers = 2, coverage = false, isLong = false } = {},
+  { workers = 2, coverage = false, minutes } = {},
 ) {
   const folder = mkdtempSync(join(tmpdir(), 'leaf-proof-'));
   try {
@@ -36,7 +37,7 @@ export async function check(
     writeFileSync(config, configOf(constants, invariants, symmetry));
     const args = [
       // In a short run, the better compiler of the JVM costs more time than it saves.
-      ...(isLong ? [] : ['-XX:TieredStopAtLevel=1']),
+      minutes === undefined ? '-XX:TieredStopAtLevel=1' : `-Dtlc2.TLC.stopAfter=${Math.round(minutes * 60)}`,
       ...['-XX:+UseParallelGC', '-Xmx4g', '-cp', getTlc(), 'tlc2.TLC', '-deadlock', '-nowarning'],
       ...['-workers', `${workers}`, '-metadir', folder, '-config', config],
       ...(coverage ? ['-coverage', '60'] : []),
@@ -78,12 +79,15 @@ function textOf(value) {
 }
 
 function resultOf(output) {
-  const states = Number(/(\d+) distinct states found \d+ states left/.exec(output.replaceAll(',', ''))?.[1] ?? 0);
+  const [, states = 0, left = 0] =
+    [...output.replaceAll(',', '').matchAll(/(\d+) distinct states found (\d+) states left/g)].at(-1) ?? [];
   const depth = Number(/depth of the complete state graph search is (\d+)/.exec(output)?.[1] ?? 0);
   const violated = /Error: Invariant (\w+) is violated/.exec(output)?.[1];
-  const isComplete = output.includes('Model checking completed. No error has been found.');
-  if (violated === undefined && !isComplete) throw new Error(`TLC failed:\n${messageOf(output)}`);
-  return { states, depth, violated, trace: violated === undefined ? [] : traceOf(output), actions: actionsOf(output) };
+  const hasEnded = output.includes('Model checking completed. No error has been found.');
+  if (violated === undefined && !hasEnded) throw new Error(`TLC failed:\n${messageOf(output)}`);
+  const trace = violated === undefined ? [] : traceOf(output);
+  const isComplete = Number(left) === 0;
+  return { states: Number(states), depth, isComplete, violated, trace, actions: actionsOf(output) };
 }
 
 /** The states of a counterexample: the action that led to each, and the text of each variable. */
