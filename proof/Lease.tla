@@ -91,7 +91,7 @@ Take(s) == \E c \in Clock \cup (IF count.jump < Jumps THEN {now + Jump} ELSE {})
     /\ IF Fits(read, rec[w])
        THEN /\ Put(w, record)
             /\ Set(s, [op |-> "wrote", stored |-> record, attempted |-> write, sent |-> q.sent \cup {sent},
-                       read |-> Absent])
+                       read |-> Absent, reported |-> IF Reach > 0 THEN now ELSE 0])
             /\ wrong' = wrong \cup (IF rec[w] # Absent /\ IsAlive(w) THEN {"takeover"} ELSE {})
        ELSE /\ Set(s, Again(q) @@ [attempted |-> write])
             /\ UNCHANGED <<rec, wrote, wrong>>
@@ -120,12 +120,12 @@ Acquired(s) ==
     LET q == p[s]
         same == SameHistory(HistoryOf(Opened(s)), q.opened)
         claim == [op |-> "held", floor |-> q.least, ceiling |-> q.stored.ceiling, history |-> q.opened,
-                  opened |-> NoHistory] @@ Confirmed(q, q.stored) @@ q
+                  opened |-> NoHistory, reported |-> q.reported] @@ Confirmed(q, q.stored) @@ q
     IN
     /\ q.op = "wrote" /\ IsAllowed(s)
     /\ Open(s)
     /\ IF same THEN Set(s, claim) /\ Save(s, FileOf(claim, "held", claim.ceiling))
-       ELSE Set(s, Again(q) @@ [stored |-> Absent]) /\ UNCHANGED file
+       ELSE Set(s, Again(q) @@ [stored |-> Absent, reported |-> 0]) /\ UNCHANGED file
     /\ UNCHANGED <<now, origin, rec, wrote, watch, late, past, judged>>
 
 -----------------------------------------------------------------------------
@@ -302,7 +302,7 @@ Issue(s) ==
 
 Tick ==
     /\ now < MaxTime
-    /\ Reach > 0 => \A s \in Servers : p[s].op \in Holds => now - p[s].reported < Reach
+    /\ Reach > 0 => \A s \in Servers : p[s].op \in Holds \cup {"wrote"} => now - p[s].reported < Reach
     /\ now' = now + 1
     /\ UNCHANGED <<registry, watch, p, file, late, past, judged, count>>
 

@@ -17,7 +17,8 @@ CONSTANTS
     Files,         \* whether the servers have worker files
     Maintain,      \* whether abandoned records of a pool are reclaimed
     MaxTime,       \* of true time, from 1; 0: clocks show any time from 0 to Drift
-    Reach,         \* a running holder completes a report in this time; 0: it need not
+    Reach,         \* a running holder completes a report in this time, from its last one or from the request for its
+                   \* worker ID; 0: it need not
     Stops,         \* whether servers stop gracefully
     Alone,         \* whether one process of an ip:port runs at a time
     Recognized,    \* whether data that went back to an earlier state has another origin
