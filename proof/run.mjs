@@ -28,7 +28,7 @@ const rows = [];
 
 if (options.without === undefined) {
   for (const model of models) await checkModel(model);
-  if (names.length === 0) reportActions();
+  if (names.length === 0 && rows.every(({ isComplete }) => isComplete !== false)) reportActions();
 } else {
   const wanted = models.flatMap((model) =>
     removals(model).filter(({ rule }) => ['all', rule].includes(options.without)),
