@@ -57,17 +57,6 @@ export {
 export { forEachParallel, forEachInPages } from './util/for-each';
 export { PeriodicTask, Ticker } from './util/periodic-task';
 export { systemRandom } from './util/random';
-export {
-  leaseStep,
-  LoggedLayout,
-  LoggedSegmentStore,
-  LoggedWorkerFile,
-  LoggedWorkerStore,
-  stepFile,
-  StepLog,
-  stepLogRule,
-  type StepLine,
-} from './steps';
 export { parseRfc3339 } from './util/rfc3339';
 export { NO_NONCE, NONCE_HEADER, NONCE_PARAMETER, NONCE_PATTERN } from './util/request-nonce';
 export { rendezvousScore } from './util/rendezvous-score';
@@ -163,6 +152,11 @@ export {
 export { defaultLayout, layoutRule, parseLayout } from './snowflake/bit-layout';
 export type { IssueWindow, Term } from './snowflake/issue-window';
 export { SnowflakeGenerator } from './snowflake/snowflake-generator';
+export { LoggedLayout } from './steps/logged-layout';
+export { LoggedSegmentStore } from './steps/logged-segment-store';
+export { LoggedWorkerFile } from './steps/logged-worker-file';
+export { LoggedWorkerStore } from './steps/logged-worker-store';
+export { leaseStep, stepFile, StepLog, stepLogRule, type StepLine } from './steps/step-log';
 export {
   DEFAULT_SNOWFLAKE_OPTIONS,
   SNOWFLAKE_RULES,

@@ -80,8 +80,8 @@ export class NumberLedger {
   }
 
   /**
-   * Makes every number up to `last` void that has no document. The numbers to give out again are given to none: they may
-   * have been given already.
+   * Makes every number up to `last` void that has no document. Void numbers that `reissue` would give again are withheld,
+   * because they may have been given in what the database has lost.
    *
    * @returns how many became void
    * @throws LeafError `LEAF_MAX_ID_BACKWARDS`, `LEAF_BODY_INVALID`, `LEAF_TAG_EXHAUSTED`

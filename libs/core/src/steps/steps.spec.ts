@@ -3,7 +3,9 @@ import { LeafError } from '../errors/leaf-error';
 import { defaultLayout } from '../snowflake/bit-layout';
 import { InMemoryWorkers, InMemoryWorkerStore } from '../testing/in-memory-worker-store';
 import type { StoredWorker, WorkerRecord } from '../worker/worker-store';
-import { leaseStep, LoggedLayout, LoggedWorkerStore, type StepLine, StepLog } from '.';
+import { LoggedLayout } from './logged-layout';
+import { LoggedWorkerStore } from './logged-worker-store';
+import { leaseStep, type StepLine, StepLog } from './step-log';
 
 const INSTANCE = { ip: '10.0.0.7', port: 8080 };
 const RECORD: WorkerRecord = { instance: INSTANCE, leaseId: 'a', write: 1, ceiling: 5000, free: false };

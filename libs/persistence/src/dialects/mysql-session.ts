@@ -29,7 +29,7 @@ function begin(statementMs: number): string {
     'SET NAMES utf8mb4',
     `SET SESSION ${SESSION_MODE}, innodb_lock_wait_timeout = 1, wait_timeout = ${IDLE_SECONDS}, lock_wait_timeout = ${seconds} /*M! , max_statement_time = ${seconds}, idle_transaction_timeout = ${2 * seconds} */`,
     'SET SESSION TRANSACTION ISOLATION LEVEL REPEATABLE READ',
-    // No row except on MariaDB and its relatives.
+    // No row on a server without Galera.
     "SHOW GLOBAL VARIABLES WHERE Variable_name = 'wsrep_provider_options'",
     `SELECT @@global.innodb_flush_log_at_trx_commit AS flush,
       IF(@@global.log_bin, @@global.sync_binlog, 1) AS sync_binlog`,

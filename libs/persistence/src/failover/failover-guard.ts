@@ -339,7 +339,7 @@ export class FailoverGuard {
       );
     }
     if (record.server === server) {
-      return because(`${description} is a cluster without most of its last nodes: it was started anew`);
+      return because(`${description} is a cluster with at most half of its previous members: it was started anew`);
     }
     return because(`${description} moved from server ${record.server} to server ${server}: a replica was promoted`);
   }

@@ -157,8 +157,8 @@ export class SqlNumberStore extends NumberStore {
   }
 
   /**
-   * What was seen before somebody has said where the period goes on does not count after it. A copy from before that
-   * lacks at least what was said.
+   * What this server saw before the newest continuation of a period does not count. A database with fewer continuations
+   * than this server has seen lacks lines of the journal, however long it is.
    */
   private seenOf(tag: string): SeenPosition {
     return (period, { continued }) => {
