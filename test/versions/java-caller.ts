@@ -46,7 +46,7 @@ export class JavaCaller {
       transaction.close();
       const { message } = error as Error;
       if (tag !== PLAIN && /out of range/.test(message)) this.refused++;
-      // Two of its servers wait for each other, as they always did.
+      // Two servers of the Java service can deadlock.
       else if (!/deadlock/i.test(message)) ledger.fault(`the Java service, ${tag}: ${message}`);
     }
   }
