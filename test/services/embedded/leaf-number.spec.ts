@@ -117,4 +117,25 @@ describe('numbers in a transaction without an ORM', () => {
     expect(await numbers.audit('invoice')).toMatchObject({ last: 8n, contiguous: true, intact: true });
     await persistence.onApplicationShutdown();
   });
+
+  it.each(['REPEATABLE READ', 'SERIALIZABLE'])(
+    'do not count as lost when they are not in the database as a transaction of pg sees it: %s',
+    async (level) => {
+      const url = await postgres.createDatabase();
+      const persistence = (await openPersistence({ url, migrate: true }))!;
+      await persistence.tags.create({ tag: 'invoice', step: 1, order: 'gapless', reset: 'monthly', zone: 'UTC' });
+      const numbers = new Numbers(persistence.numbers, clock, systemRandom, { waitMs: 20_000 });
+      await numbers.watch();
+      const transaction = await beginTransaction(url);
+      await transaction.statement(`SET TRANSACTION ISOLATION LEVEL ${level}`);
+      await transaction.statement('SELECT count(*) FROM leaf_number');
+      // The first number of the period.
+      await numbers.issue('invoice', ['first'], 'app');
+      const late = numbers.issueWithin(transaction.statement, 'invoice', ['second'], 'app');
+      await expect(late).rejects.toMatchObject({ code: 'LEAF_STORE_UNAVAILABLE' });
+      await transaction.end('ROLLBACK');
+      expect(await numbers.issue('invoice', ['third'], 'app')).toMatchObject([{ number: { number: 2n } }]);
+      await persistence.onApplicationShutdown();
+    },
+  );
 });

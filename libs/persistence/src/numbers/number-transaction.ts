@@ -31,14 +31,14 @@ export interface NumberRules {
 }
 
 /** How far the journal of a period had come when this process last saw it; 0 if it has not. */
-export type SeenPosition = (period: string, head: NumberHead) => number;
+export type SeenPosition = (period: string, head: Pick<NumberHead, 'continued'>) => number;
 
 /** What is true once the transaction is committed. */
 export interface CarriedOut {
   readonly answers: (NumberAnswer[] | LeafError)[];
   readonly heads: ReadonlyMap<string, NumberHead>;
-  /** Whether this process has seen more than the database has. */
-  readonly isBehind: boolean;
+  /** The periods of which this process has seen more than the transaction sees. */
+  readonly behind: readonly string[];
 }
 
 /**
@@ -87,7 +87,8 @@ export class NumberTransaction {
       return head === undefined ? [] : [[period, head]];
     });
     // What is lost in one period may be lost in all.
-    const isBehind = certain.some(([period, head]) => head.position < seen(period, head));
+    const behind = certain.flatMap(([period, head]) => (head.position < seen(period, head) ? [period] : []));
+    const isBehind = behind.length > 0;
     if (isBehind && !this.isShared) await this.markLost(tag, settings, stored);
     const heads = new Map(isBehind ? [] : certain);
     const free = new Map<string, DocumentNumber[]>();
@@ -97,7 +98,7 @@ export class NumberTransaction {
     const ledger = new NumberLedger(tag, { settings, known, heads, free }, this.rules.seal, this.rules.now());
     const answers = calls.map((call) => orRefusal(() => ledger.carryOut(call)));
     await this.write(tag, ledger, stored, epoch, settings);
-    return { answers, heads: ledger.heads, isBehind };
+    return { answers, heads: ledger.heads, behind };
   }
 
   /**

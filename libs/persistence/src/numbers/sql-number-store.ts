@@ -75,8 +75,9 @@ export class SqlNumberStore extends NumberStore {
     if ((await guard.epoch(own, dialect.updated)) === undefined) await guard.follow();
     const done = await this.within(statement, true).carryOut(tag, settings, [requests], this.seenOf(tag));
     if (done === undefined) throw changedMeanwhile(tag);
+    if (done.behind.length > 0 && !(await this.isBehind(tag, done.behind))) throw changedMeanwhile(tag);
     // The transaction will be rolled back, and the mark with it.
-    if (done.isBehind) void this.rows.markLost(tag, this.rules.now()).catch(() => undefined);
+    if (done.behind.length > 0) void this.rows.markLost(tag, this.rules.now()).catch(() => undefined);
     const [answers] = done.answers;
     if (answers === undefined || answers instanceof Error) throw answers ?? new Error('no answer');
     return answers;
@@ -156,13 +157,24 @@ export class SqlNumberStore extends NumberStore {
     return open;
   }
 
+  /** Whether this process has seen more than is committed. A larger transaction may see the database as it was. */
+  private async isBehind(tag: string, periods: readonly string[]): Promise<boolean> {
+    // Before the rows are read: what is committed meanwhile is not seen too early.
+    const seen = this.seenOf(tag, new Map(this.seen));
+    const heads = await this.rows.heads(tag, periods, false);
+    return periods.some((period) => {
+      const { position, continued } = heads.get(period) ?? { position: 0, continued: 0 };
+      return position < seen(period, { continued });
+    });
+  }
+
   /**
    * What this server saw before the newest continuation of a period does not count. A database with fewer continuations
    * than this server has seen lacks lines of the journal, however long it is.
    */
-  private seenOf(tag: string): SeenPosition {
+  private seenOf(tag: string, all = this.seen): SeenPosition {
     return (period, { continued }) => {
-      const seen = this.seen.get(placeOf(tag, period));
+      const seen = all.get(placeOf(tag, period));
       if (seen === undefined || seen.continued < continued) return 0;
       return seen.continued > continued ? Infinity : seen.position;
     };
