@@ -46,7 +46,7 @@ Lost == 99 \* an epoch of the end of a period: a server has seen that the databa
 
 Init ==
     /\ db = [here |-> 1, by |-> 1, moves |-> 0, rows |-> {}, journal |-> <<>>,
-             next |-> 1, epoch |-> 0, continued |-> 0]
+             next |-> 1, epoch |-> 0, continued |-> 0, kept |-> 0]
     /\ copy = None
     /\ tx = [s \in Servers |-> None]
     /\ seen = [s \in Servers |-> <<0, 0>>]
@@ -91,9 +91,11 @@ Calls(k) ==
       [] doc[k].at = "voiding" -> {"void"}
       [] OTHER -> {}
 
-\* Somebody else may void a number that is open for long.
+\* Somebody else may void a number that is open for long, and a caller may repeat it.
 Possible == {<<k, act>> \in Keys \X {"issue", "confirm", "void"} :
-    act \in Calls(k) \/ (act = "void" /\ "void" \in Kinds /\ doc[k].at \in {"stored", "confirmed"})}
+    \/ act \in Calls(k)
+    \/ act = "void" /\ "void" \in Kinds /\ doc[k].at \in {"stored", "confirmed"}
+    \/ act = "void" /\ "repeat" \in Kinds /\ doc[k].at = "void"}
 
 -----------------------------------------------------------------------------
 (* Transactions. *)
@@ -115,7 +117,7 @@ Begin(s) ==
 \* A line of the journal.
 Line(event, row) == <<event, row.n, row.turn, row.key>>
 
-Free(state) == {row \in state.rows : row.state = "void" /\ (row.key # Skipped \/ ~Has("G8"))}
+Free(state) == {row \in state.rows : row.state = "void" /\ (row.n > state.kept \/ ~Has("G8"))}
 
 \* `state`: what the transaction has read, and wrote so far; `ok`: whether the end of the period is certain; `new`: keys
 \* that get a number.
@@ -161,7 +163,8 @@ IsCertain(read) == IF Has("G4") THEN read.epoch = read.moves ELSE read.epoch # L
 Plan(s) ==
     LET read == tx[s].read
         ok == IsCertain(read) /\ ~IsBehind(s, read)
-        start == [rows |-> read.rows, next |-> read.next, journal |-> read.journal, ok |-> ok, new |-> {}]
+        start == [rows |-> read.rows, next |-> read.next, journal |-> read.journal, ok |-> ok, new |-> {},
+                  kept |-> read.kept]
     IN CarriedOut(start, tx[s].group)
 
 \* The answer to a call, in what has become true.
@@ -264,12 +267,8 @@ Continue(superfluous) ==
     /\ LET record == Max({db.next - 1} \cup {row.n : row \in db.rows})
            last == Max({record} \cup (IF Assumed("operator") THEN Told ELSE {}))
            fresh == {Row(Skipped, n, 0, "void") : n \in (record + 1)..last}
-           free == {row \in db.rows : Reissue /\ Has("G10") /\ row.state = "void" /\ row.key # Skipped}
-           again == {Row(Skipped, row.n, row.turn + 1, "void") : row \in free}
-           former == {[row EXCEPT !.state = "reissued"] : row \in free}
-       IN db' = [db EXCEPT !.rows = (@ \ free) \cup former \cup again \cup fresh,
-                           !.journal = @ \o LinesOf(again \cup fresh), !.next = last + 1, !.epoch = db.moves,
-                           !.continued = @ + 1]
+       IN db' = [db EXCEPT !.rows = @ \cup fresh, !.journal = @ \o LinesOf(fresh), !.next = last + 1,
+                           !.epoch = db.moves, !.continued = @ + 1, !.kept = IF Reissue THEN last ELSE 0]
     /\ UNCHANGED <<copy, tx, seen, doc, settled, lost, witness, wrong>>
 
 Copy ==

@@ -100,8 +100,15 @@ export const SEGMENT_MODELS = [
   {
     ...{ ...GAPLESS_MODEL, name: 'gapless-reissue' },
     constants: {
-      ...{ ...GAPLESS, Servers: '{a}', Keys: '{x, y, z}', Most: 1, Reissue: true, Kinds: ['copy', 'promote'] },
+      ...{
+        ...GAPLESS,
+        Servers: '{a}',
+        Keys: '{x, y, z}',
+        Most: 1,
+        Reissue: true,
+        Kinds: ['copy', 'promote', 'repeat'],
+      },
     },
-    rules: all('OneDocument', 'G8', 'G10'),
+    rules: { G8: 'OneDocument' },
   },
 ];

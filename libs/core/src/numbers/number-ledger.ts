@@ -80,8 +80,7 @@ export class NumberLedger {
   }
 
   /**
-   * Makes every number up to `last` void that has no document. Void numbers that `reissue` would give again are withheld,
-   * because they may have been given in what the database has lost.
+   * Makes every number up to `last` void that has no document.
    *
    * @returns how many became void
    * @throws LeafError `LEAF_MAX_ID_BACKWARDS`, `LEAF_BODY_INVALID`, `LEAF_TAG_EXHAUSTED`
@@ -103,15 +102,10 @@ export class NumberLedger {
       );
     }
     this.assertLeft(period, Number(count));
-    const skip = (number: bigint, free?: DocumentNumber): void => {
+    for (let number = next; number <= last; number++) {
       const key = skippedKey(period, number);
-      this.settle({ act: 'void', key, by, reason }, this.give({ key, period, by }, free));
-    };
-    for (const free of this.free.get(period)?.splice(0) ?? []) {
-      this.written.set(free.key, { ...free, state: 'reissued' });
-      skip(free.number, free);
+      this.settle({ act: 'void', key, by, reason }, this.give({ key, period, by }, undefined));
     }
-    for (let number = next; number <= last; number++) skip(number);
     return Number(count);
   }
 

@@ -110,15 +110,18 @@ export class NumberTransaction {
     const settings = await this.rows.settings(tag, true);
     const epoch = await this.epoch();
     if (epoch === undefined) return undefined;
-    const stored = await this.rows.heads(tag, ['', period], true);
+    const stored = await this.rows.heads(tag, ['', period, settledPart(period)], true);
     const before = stored.get(period) ?? newHead(settings.first);
     // Of a head that went back, the rows and the journal may still know more.
     const head = await this.latest(tag, period, before);
-    const free = new Map(settings.reissue ? [[period, await this.freeNumbers(tag, period)]] : []);
-    const state = { settings, known: new Map(), heads: new Map([[period, head]]), free };
+    const state = { settings, known: new Map(), heads: new Map([[period, head]]), free: new Map() };
     const ledger = new NumberLedger(tag, state, this.rules.seal, this.rules.now());
     const skipped = ledger.skip(period, lastNumber, by, reason);
     await this.write(tag, ledger, stored, epoch, settings);
+    if (settings.reissue) {
+      const mark = settledPart(period);
+      await this.rows.writeHead(tag, mark, { ...newHead(lastNumber + 1n), epoch: 0 }, !stored.has(mark));
+    }
     return skipped;
   }
 
@@ -166,13 +169,15 @@ export class NumberTransaction {
     return { ...head, next, issuedAt, position: line.position, hash: line.hash };
   }
 
-  private freeNumbers(tag: string, period: string, limit = Infinity): Promise<DocumentNumber[]> {
-    const most = limit === Infinity ? '' : `LIMIT ${limit}`;
-    const lock = this.isShared ? this.dialect.forUpdate : '';
-    // Skipped numbers may be on a document that the database does not know.
+  private async freeNumbers(tag: string, period: string, limit: number): Promise<DocumentNumber[]> {
+    const { number, forUpdate } = this.dialect;
+    const lock = this.isShared ? forUpdate : '';
+    const heads = await this.rows.heads(tag, [settledPart(period)], this.isShared);
+    const [mark] = heads.values();
+    // Earlier versions have skipped numbers without that mark.
     return this.rows.numbers(
-      `state = 'void' AND period = ? AND doc_key NOT LIKE '~%' ORDER BY number ${most} ${lock}`,
-      [tag, period],
+      `state = 'void' AND period = ? AND number >= ${number} AND doc_key NOT LIKE '~%' ORDER BY number LIMIT ${limit} ${lock}`,
+      [tag, period, mark?.next ?? 0n],
     );
   }
 
@@ -213,6 +218,15 @@ export class NumberTransaction {
       await this.rows.writeHead(tag, period, { ...head, epoch }, before === undefined);
     }
   }
+}
+
+/**
+ * The head whose `next` is the first number of the period that may be given out again. When somebody says where the period
+ * goes on, none up to there may: in what was lost, an open one may have become void and been given to a document that the
+ * database does not know.
+ */
+function settledPart(period: string): string {
+  return `~${period}`;
 }
 
 function newHead(next: bigint): NumberHead {
