@@ -102,10 +102,11 @@ export class NumberTransaction {
   }
 
   /**
+   * @param seen how often this process has seen that the period was continued, which the database may lack
    * @returns undefined when the guard must act first
    * @throws LeafError as `NumberStore.continueAfter`
    */
-  async continueAfter(tag: string, where: Continuation): Promise<number | undefined> {
+  async continueAfter(tag: string, where: Continuation, seen: number): Promise<number | undefined> {
     const { period, lastNumber, by, reason } = where;
     const settings = await this.rows.settings(tag, true);
     const epoch = await this.epoch();
@@ -113,7 +114,8 @@ export class NumberTransaction {
     const stored = await this.rows.heads(tag, ['', period, settledPart(period)], true);
     const before = stored.get(period) ?? newHead(settings.first);
     // Of a head that went back, the rows and the journal may still know more.
-    const head = await this.latest(tag, period, before);
+    const latest = await this.latest(tag, period, before);
+    const head = { ...latest, continued: Math.max(latest.continued, seen) };
     const state = { settings, known: new Map(), heads: new Map([[period, head]]), free: new Map() };
     const ledger = new NumberLedger(tag, state, this.rules.seal, this.rules.now());
     const skipped = ledger.skip(period, lastNumber, by, reason);

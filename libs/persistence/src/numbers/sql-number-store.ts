@@ -84,7 +84,8 @@ export class SqlNumberStore extends NumberStore {
   }
 
   async continueAfter(tag: string, where: Continuation): Promise<number> {
-    return this.guarded(tag, CONTINUE_LIMIT_MS, (transaction) => transaction.continueAfter(tag, where));
+    const { continued = 0 } = this.seen.get(placeOf(tag, where.period)) ?? {};
+    return this.guarded(tag, CONTINUE_LIMIT_MS, (transaction) => transaction.continueAfter(tag, where, continued));
   }
 
   async find(tag: string, key: string): Promise<DocumentNumber | undefined> {
