@@ -4,10 +4,12 @@ import { type BuiltServer, BuiltServers } from '../support/servers/built-server'
 import { text } from '../support/http/http';
 import { type MariadbServer, startMariadb } from '../support/servers/mariadb';
 import { ready } from '../support/servers/readiness';
+import { stopwatch } from '../support/starvation';
 
 /** How long a start after a crash would wait with a registry that waits for the reserved time. */
 const TTL_MS = 3_600_000;
-const LIMIT_MS = 60_000;
+/** For the start of a process, without what it waits for a processor; a grace period lasts 14 s. */
+const LIMIT_MS = 10_000;
 const servers = new BuiltServers();
 let mariadb: MariadbServer;
 beforeAll(async () => {
@@ -47,11 +49,10 @@ it('the replacement of a server that was killed issues at once, as another worke
   const first = await start(env, 8080);
   const before = await issue(first);
   await first.kill();
-  const killed = Date.now();
+  const time = stopwatch();
   const after = await issue(await start(env, 8081));
   expect(after.workerId).not.toBe(before.workerId);
-  expect(after.timestamp - killed).toBeLessThan(LIMIT_MS);
-  process.stdout.write(`A replacement issued ${after.timestamp - killed} ms after the kill\n`);
+  expect(time()).toBeLessThan(LIMIT_MS);
 });
 
 it('a second server of the same address and port issues as another worker, too', async () => {
