@@ -1,5 +1,6 @@
 import { resolve } from 'node:path';
 import { parseArgs } from 'node:util';
+import { seedOfRun } from '../../support/seeds';
 import { runMain } from '../../support/servers/run-main';
 import { runChaos } from './chaos-run';
 import { describe, folderOf, writeDocument, writeReports } from './report/reports';
@@ -11,7 +12,7 @@ import { type DatabaseKind, DATABASES } from './world/database';
 const USAGE = `npm run chaos -- --minutes 30              so long; 3 unless told
 npm run chaos -- --database postgres       on PostgreSQL, with PgBouncer; mariadb unless told
 npm run chaos -- --coordinator etcd        servers on etcd and on Kubernetes in place of ZooKeeper
-npm run chaos -- --seed 4711               the same faults in the same order as every run of that seed
+npm run chaos -- --seed 4711               the same faults in the same order as every run of that seed; the UTC date unless told
 npm run chaos -- --kinds server-kill,…     these kinds only
 npm run chaos -- --busy                    others use this machine, too: refusals for want of time are expected
 npm run chaos -- --server <main.js>        another build of the server
@@ -24,7 +25,7 @@ async function main(): Promise<void> {
       database: { type: 'string', default: 'mariadb' },
       coordinator: { type: 'string', default: 'zookeeper' },
       minutes: { type: 'string', default: '3' },
-      seed: { type: 'string', default: String(1 + Math.floor(Math.random() * 1_000_000)) },
+      seed: { type: 'string', default: String(seedOfRun()) },
       kinds: { type: 'string' },
       busy: { type: 'boolean', default: false },
       server: { type: 'string', default: 'dist/apps/leaf-server/src/main.js' },

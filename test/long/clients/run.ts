@@ -1,5 +1,6 @@
 import { resolve } from 'node:path';
 import { parseArgs } from 'node:util';
+import { seedOfRun } from '../../support/seeds';
 import { runMain } from '../../support/servers/run-main';
 import { runJoint } from './joint-run';
 
@@ -9,11 +10,12 @@ async function main(): Promise<void> {
       commands: { type: 'string' },
       processes: { type: 'string', default: '8' },
       minutes: { type: 'string', default: '1' },
-      seed: { type: 'string', default: String(1 + Math.floor(Math.random() * 1_000_000)) },
+      seed: { type: 'string', default: String(seedOfRun()) },
       server: { type: 'string', default: 'dist/apps/leaf-server/src/main.js' },
     },
   });
   const seed = Number(values.seed);
+  console.log(`Seed ${seed}`);
   const outcome = await runJoint({
     commands: JSON.parse(values.commands ?? '{}') as Record<string, string[]>,
     processes: Number(values.processes),
