@@ -1,3 +1,5 @@
+import { createSegmentStore, parseDatabaseUrl } from '@leaf-ids/persistence';
+import type { SqlDatabase } from '../../../libs/persistence/src/connections/sql-database';
 import { type MariadbServer, startMariadb } from '../../support/servers/mariadb';
 import { interleavedTagContract } from '../../support/contract/interleaved-tag.contract';
 import { numbersContract } from '../../support/contract/numbers.contract';
@@ -6,7 +8,14 @@ import { lostHistoryContract } from '../../support/contract/lost-history.contrac
 import { day, periodContract } from '../../support/contract/period.contract';
 import { type DatabaseFixture, restoreContract } from '../../support/contract/restore.contract';
 import { segmentStoreContract } from '../../support/contract/segment-store.contract';
-import { databaseFixture, type SingleDatabaseFixture, sqlFixture, tagFixture } from '../../support/contract/sql-stores';
+import {
+  connect,
+  databaseFixture,
+  FAILOVER,
+  type SingleDatabaseFixture,
+  sqlFixture,
+  tagFixture,
+} from '../../support/contract/sql-stores';
 import { tagStoreContract } from '../../support/contract/tag-store.contract';
 
 let server: MariadbServer;
@@ -73,4 +82,38 @@ it('periods whose names are equal for the collation do not share a row, and its 
   );
   await segments.beginPeriod('invoice', (await segments.findTag('invoice'))!.kind!, day(), 1n);
   await fixture.close();
+});
+
+describe('a proxy that sends the last statement of an allocation to another connection', () => {
+  it.each([
+    ['that has allocated nothing', false],
+    ['that has made an allocation', true],
+  ])('%s, is noticed', async (_, isUsed) => {
+    const target = parseDatabaseUrl(`${await server.createDatabase()}?connections=1`);
+    const [one, other] = [await connect(target), await connect(target)];
+    let turnOf: (index: number) => SqlDatabase = () => one.access;
+    const runTogether: SqlDatabase['runTogether'] = async (statements) => {
+      const answers: unknown[] = [];
+      for (const [index, { sql, parameters }] of statements.entries())
+        answers.push(await turnOf(index).run(sql, [...parameters]));
+      return answers;
+    };
+    const access = Object.assign(Object.create(one.access) as SqlDatabase, { runTogether });
+    const store = createSegmentStore({ target, access }, FAILOVER);
+    try {
+      expect(await store.allocate('leaf-segment-test', 10)).toMatchObject({ from: 1n });
+      if (isUsed) {
+        turnOf = () => other.access;
+        expect(await store.allocate('leaf-segment-test', 10)).toMatchObject({ from: 11n });
+      }
+      turnOf = (index) => (index < 3 ? one : other).access;
+      await expect(store.allocate('leaf-segment-test', 10)).rejects.toMatchObject({
+        code: 'LEAF_DATABASE_UNUSABLE',
+        message: expect.stringContaining('Configure the proxy') as string,
+      });
+    } finally {
+      await one.destroy();
+      await other.destroy();
+    }
+  });
 });
