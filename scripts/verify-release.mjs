@@ -51,7 +51,7 @@ function commitOf(name) {
   try {
     return git('rev-parse', '--verify', '--quiet', `refs/tags/${name}^{commit}`);
   } catch {
-    return fail(`There is no tag ${name}. Fetch it: git fetch --force origin "refs/tags/${name}:refs/tags/${name}"`);
+    return fail(`Tag ${name} does not exist. Fetch it: git fetch --force origin "refs/tags/${name}:refs/tags/${name}"`);
   }
 }
 

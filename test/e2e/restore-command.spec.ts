@@ -131,8 +131,8 @@ describe('leaf-server restore', () => {
   });
 
   it.each([
-    [[], 1, 'There are several databases. Name the restored one: --database a|b.'],
-    [['--database', 'c'], 1, 'There is no database "c"'],
+    [[], 1, 'Several databases are configured. Name the restored one: --database a|b.'],
+    [['--database', 'c'], 1, 'Database "c" does not exist'],
     [['--database', 'a'], 1, 'has no tables of Leaf. Load the backup first'],
     [['--database', 'a', '--issued', 'order'], 2, 'Use a tag and its highest ID'],
     [['--gap', '0'], 2, 'Use a whole number from 1'],

@@ -187,7 +187,7 @@ async function openDatabase(url: string, warn: (text: string) => void, env: Node
 /** The error for a tag that does not exist names the command that creates it. */
 function withCommand(error: unknown, tag: string, settings = ''): unknown {
   if (!(error instanceof LeafError) || error.code !== 'LEAF_TAG_NOT_FOUND') return error;
-  const message = `There is no tag "${tag}". Create it: leaf tags create ${tag} ${settings}`.trim();
+  const message = `Tag "${tag}" does not exist. Create it: leaf tags create ${tag} ${settings}`.trim();
   return new LeafError(error.code, message, { cause: error });
 }
 

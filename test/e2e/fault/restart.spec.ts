@@ -100,7 +100,7 @@ describe.each([
     return ids.map(Number);
   }
 
-  /** All answer that there is no ID for now; gives the time of the slowest. */
+  /** Every one refuses; returns the time of the slowest refusal. */
   async function refusals(): Promise<number> {
     const time = stopwatch();
     const paths = Array.from({ length: CALLERS }, (_, caller) =>

@@ -194,8 +194,11 @@ describe('leaf with an SQLite file', () => {
   });
 
   it.each([
-    [['next', 'nothing'], 'There is no tag "nothing". Create it: leaf tags create nothing (LEAF_TAG_NOT_FOUND)'],
-    [['tags', 'get', 'nothing'], 'There is no tag "nothing". Create it: leaf tags create nothing (LEAF_TAG_NOT_FOUND)'],
+    [['next', 'nothing'], 'Tag "nothing" does not exist. Create it: leaf tags create nothing (LEAF_TAG_NOT_FOUND)'],
+    [
+      ['tags', 'get', 'nothing'],
+      'Tag "nothing" does not exist. Create it: leaf tags create nothing (LEAF_TAG_NOT_FOUND)',
+    ],
     [['tags', 'create', 'order'], '(LEAF_TAG_EXISTS)'],
     [['tags', 'get', 'a/b'], '(LEAF_TAG_INVALID)'],
   ])('%j is refused with one line', async (args, message) => {

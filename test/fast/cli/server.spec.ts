@@ -161,7 +161,7 @@ describe('leaf with a server', () => {
       expect(err).toMatch(/^leaf: [^\n]+\n$/);
       return err;
     };
-    const unknown = 'leaf: There is no tag "nothing". Create it: leaf tags create nothing (LEAF_TAG_NOT_FOUND)\n';
+    const unknown = 'leaf: Tag "nothing" does not exist. Create it: leaf tags create nothing (LEAF_TAG_NOT_FOUND)\n';
     expect(await refused(['next', 'nothing'], CLIENT_TOKEN)).toBe(unknown);
     expect(await refused(['range', 'nothing', '-n', '5'], CLIENT_TOKEN)).toBe(unknown);
     expect(await refused(['tags', 'get', 'nothing'])).toBe(unknown);

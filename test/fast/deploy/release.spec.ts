@@ -206,7 +206,7 @@ describe('node scripts/release.mjs', () => {
       await git('config', 'user.signingKey', (await makeKey('other')).file);
       await resign('v1.1.0', 'HEAD');
       await expect(verify('v1.1.0')).rejects.toThrow('The tag v1.1.0 is not signed by a key of');
-      await expect(verify('v1.3.0')).rejects.toThrow('There is no tag v1.3.0. Fetch it');
+      await expect(verify('v1.3.0')).rejects.toThrow('Tag v1.3.0 does not exist. Fetch it');
       await expect(verify('1.1.0')).rejects.toThrow('Usage: node scripts/verify-release.mjs');
     });
 
@@ -218,7 +218,7 @@ describe('node scripts/release.mjs', () => {
       await git('tag', '--sign', '--force', '--message', 'go', 'clients/go/v1.1.0', 'HEAD^');
       await expect(verify('v1.1.0')).rejects.toThrow('name different commits');
       await git('tag', '--delete', 'clients/go/v1.1.0');
-      await expect(verify('v1.1.0')).rejects.toThrow('There is no tag clients/go/v1.1.0');
+      await expect(verify('v1.1.0')).rejects.toThrow('Tag clients/go/v1.1.0 does not exist');
     });
   });
 

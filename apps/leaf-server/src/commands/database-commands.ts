@@ -66,7 +66,10 @@ export async function runMove(
 ): Promise<void> {
   const { database: segment, maxStep } = databasesOf(config).segment;
   if (!('shards' in segment)) {
-    throw new LeafError('LEAF_CONFIG_INVALID', 'There is a single database. Set the option segment.database.shards.');
+    throw new LeafError(
+      'LEAF_CONFIG_INVALID',
+      'Only one database is configured. Set the option segment.database.shards.',
+    );
   }
   const { dryRun, json } = line;
   const options = { ...segment, ...(maxStep !== undefined && { maxStep }), dryRun };
@@ -108,7 +111,7 @@ export async function runRestore(config: LeafConfig, line: RestoreArguments): Pr
 }
 
 function unknownDatabase(name: string | undefined, names: readonly string[]): LeafError {
-  const problem = name === undefined ? 'There are several databases' : `There is no database "${name}"`;
+  const problem = name === undefined ? 'Several databases are configured' : `Database "${name}" does not exist`;
   return new LeafError('LEAF_CONFIG_INVALID', `${problem}. Name the restored one: --database ${names.join('|')}.`);
 }
 

@@ -258,7 +258,7 @@ export class NumberController {
   }
 
   private jsonOf(tag: string, answer: NumberAnswer | undefined): NumberResponse {
-    if (answer === undefined) throw new Error('There is no answer.');
+    if (answer === undefined) throw new Error('The answer is missing.');
     return this.numbers.jsonOf(tag, answer.number);
   }
 

@@ -98,7 +98,7 @@ export function idCommands({ ids, leaf, clients, overload, maxInFlight }: IdPart
         later: async () => {
           const numbers = numbersOf(leaf);
           const [answer] = await numbers.issue(tag, [utf8(word)], state.access?.client.name ?? ANYBODY);
-          if (answer === undefined) throw new Error('There is no answer.');
+          if (answer === undefined) throw new Error('The answer is missing.');
           return numbers.textOf(tag, answer.number);
         },
         reply: (text) => bulk(latin1(text)),

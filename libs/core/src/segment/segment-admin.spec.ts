@@ -8,7 +8,7 @@ const PAUSED = {
   retryAfterMs: 5000,
   message: expect.stringContaining(`"${TAG}" is paused`),
 };
-const UNKNOWN = { code: 'LEAF_TAG_NOT_FOUND', message: expect.stringContaining('no tag "none"') };
+const UNKNOWN = { code: 'LEAF_TAG_NOT_FOUND', message: expect.stringContaining('Tag "none" does not exist') };
 
 it('SegmentIdGenerator refuses calls that wait for a tag whose row was replaced by one of another kind', async () => {
   const rig = new SegmentRig();

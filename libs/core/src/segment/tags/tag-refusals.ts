@@ -4,7 +4,7 @@ import { MAX_BLOCKS } from './segment-store';
 export function unknownTag(tag: string): LeafError {
   return new LeafError(
     'LEAF_TAG_NOT_FOUND',
-    `There is no tag "${tag}". Create it with POST /api/tags or in the web console of leaf-server, in the tags of IdModule, or as a row of leaf_alloc; it is found within a second.`,
+    `Tag "${tag}" does not exist. Create it with POST /api/tags or in the web console of leaf-server, in the tags of IdModule, or as a row of leaf_alloc; it is found within a second.`,
   );
 }
 
