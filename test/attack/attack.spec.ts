@@ -2,7 +2,7 @@ import { ensureBuilt } from '../support/build';
 import { call } from '../support/http/http';
 import { type MariadbServer, startMariadb } from '../support/servers/mariadb';
 import { type Attack, ATTACKS } from './attacks';
-import { LIMITED_BY, LimitedServer, MEMORY_MIB } from './limited-server';
+import { LIMITED_BY, LimitedServer } from './limited-server';
 import { type AttackResult, measure, MAX_RATIO } from './measure';
 import { RESP_ATTACKS } from './resp-attacks';
 import { describeResults, keepResults } from './results';
@@ -10,6 +10,9 @@ import { ADMIN_TOKEN } from './tokens';
 
 const FAILURES_BEFORE_429 = 10;
 const ALL: readonly Attack[] = [...ATTACKS, ...RESP_ATTACKS];
+
+/** A third above the highest peaks that were measured: 219 MiB of one process, 369 MiB of two with their supervisor. */
+const maxPeakMib = ({ env }: Attack): number => (env?.LEAF_PROCESSES === undefined ? 290 : 490);
 
 let mariadb: MariadbServer;
 let server: LimitedServer | undefined;
@@ -42,7 +45,7 @@ it.each(ALL)('holds against: $name', async (attack) => {
   expect(Object.keys(result.ids)).toEqual(['200']);
   expect(new Set(result.probes)).toEqual(new Set([200]));
   expect(result.ratio).toBeLessThanOrEqual(MAX_RATIO);
-  expect(result.peakMib).toBeLessThan(MEMORY_MIB);
+  expect(result.peakMib).toBeLessThan(maxPeakMib(attack));
   if (attack.allowed !== undefined)
     expect(attack.allowed).toEqual(expect.arrayContaining(Object.keys(result.attacker)));
 });
