@@ -84,12 +84,14 @@ describe('FailoverGuard', () => {
 
   it('moves the tags once when a replica was promoted, however many allocations notice it', async () => {
     expect(await first()).toBe(1);
+    // Another server knows a newer generation.
+    await newServer()[0].prepare();
     await execute(`UPDATE leaf_segment_server SET update_time = '${LONG_AGO}'`);
     await promote();
     const firsts = await Promise.all([first(), first(), first()]);
     expect(firsts.sort()).toEqual([0, 10, 20].map((n) => 11 + GAP + n));
     expect(messages).toEqual([PROMOTED]);
-    const generation = 1 + MOVE_GENERATIONS;
+    const generation = 2 + MOVE_GENERATIONS;
     expect(await records()).toEqual([{ server: 'b', generation, largest_step: MAX_RANGE_SIZE, update_time: TODAY }]);
     expect(guard.generation).toBe(generation);
   });
@@ -158,7 +160,7 @@ describe('FailoverGuard', () => {
     });
   });
 
-  it('inserts a missing record once it has moved the tags', async () => {
+  it('moves the tags when the record of the server is missing, and inserts it', async () => {
     await first();
     await execute('DELETE FROM leaf_segment_server');
     expect(await first()).toBe(11 + GAP);
@@ -166,11 +168,24 @@ describe('FailoverGuard', () => {
     expect(await records()).toMatchObject([{ server: 'a', generation: 1 + MOVE_GENERATIONS }]);
   });
 
-  it('calls a database that went back one, and not a promoted one', async () => {
+  it.each([
+    ['a server that refreshes', () => guard.advance()],
+    ['a new server', () => newServer()[1].allocate('order', 10)],
+  ])('a missing record is noticed by %s', async (_, notice) => {
+    await first();
+    await execute('DELETE FROM leaf_segment_server');
+    await notice();
+    expect(messages).toEqual([LACKING]);
+  });
+
+  it('tells a database that went back from one that moved to another server as well', async () => {
     await first();
     await goBack();
     expect(await first()).toBe(11 + GAP);
-    expect(messages).toEqual([OLDER]);
+    await goBack();
+    await promote();
+    await first();
+    expect(messages).toEqual([OLDER, moved('moved from server a to server b: a replica was promoted', 20)]);
   });
 
   it('counts the earlier moves that are lost', async () => {
