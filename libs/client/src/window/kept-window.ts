@@ -135,9 +135,9 @@ export class KeptWindow implements IssueWindow {
       // A request under the lease may have been refused after one whose answer was lost.
       const requests = (this.requests ??= new LeaseRequests(newLease(), requester, this.options, random, clock));
       try {
-        await this.acquire(requests);
+        const answer = await this.acquire(requests);
         losses = 0;
-        while (await this.untilHalf()) await this.extend(requests);
+        while (await this.untilHalf()) await this.extend(requests, answer);
       } catch (error) {
         if (this.isFinal) return;
         if (!isLost(error)) {
@@ -150,25 +150,24 @@ export class KeptWindow implements IssueWindow {
     }
   }
 
-  private async acquire(requests: LeaseRequests): Promise<void> {
+  private async acquire(requests: LeaseRequests): Promise<WindowAnswer> {
     const answer = await this.attempt(() => requests.acquire(), { ...BACKOFF, isRetryable: isPassing });
     // A clock that was set back must not repeat a timestamp of an earlier window of the same worker.
     const floor = Math.max(answer.from - 1, this.newest());
     this.held = { answer, floor };
     this.accept(answer, requests);
     // The client may have been closed meanwhile.
-    if (this.isFinal) return;
+    if (this.isFinal) return answer;
     this.term = { workerId: answer.workerId, floor };
     this.context.events.onWindowAcquired(answer.workerId, answer.until);
     this.announce();
+    return answer;
   }
 
-  private async extend(requests: LeaseRequests): Promise<void> {
-    const { held } = this;
-    if (held === undefined) return;
+  private async extend(requests: LeaseRequests, first: WindowAnswer): Promise<void> {
     const maxMs = Math.min(MAX_BACKOFF_MS, this.options.windowMs / 20);
     const isRetryable = (error: unknown): boolean => !isLost(error);
-    this.accept(await this.attempt(() => requests.extend(held.answer), { firstMs: 100, maxMs, isRetryable }), requests);
+    this.accept(await this.attempt(() => requests.extend(first), { firstMs: 100, maxMs, isRetryable }), requests);
     this.announce();
   }
 
