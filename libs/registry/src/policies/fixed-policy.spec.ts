@@ -31,6 +31,12 @@ describe('FixedPolicy', () => {
     expect(await choices([])).toEqual([{ create: undefined }]);
   });
 
+  it('waits in a grace period for every ceiling to pass, and every holder to report three times', () => {
+    const options = { leaseTtlMs: 1000, reportMs: 100, clockOffsetMs: 5 };
+    expect([policy.graceMs(options), policy.exclusive]).toEqual([1005, true]);
+    expect(policy.graceMs({ ...options, leaseTtlMs: 200 })).toBe(305);
+  });
+
   it('counts all worker IDs up to the highest as used', () => {
     expect(policy.usage([], ALL)).toEqual({ used: 0, most: 1024 });
     expect(policy.usage([stored(7), stored(3)], ALL)).toEqual({ used: 8, most: 1024 });
