@@ -61,6 +61,7 @@ describe('KeptWindow', () => {
   it('knows no window before the first answer, and tells when it asks', async () => {
     expect(rig.ids.view()).toMatchObject({ from: -1, until: -1 });
     expect(rig.ids.snapshot()).toMatchObject({ loading: false, loads: 0 });
+    await rig.clock.advance(1000);
     rig.failure = WindowRig.outage();
     await rig.open();
     expect(rig.ids.snapshot()).toMatchObject({ loading: true, loads: 0, failures: 1 });
@@ -82,6 +83,22 @@ describe('KeptWindow', () => {
     await rig.clock.advance(0);
     expect(rig.asked).toEqual(['POST 1']);
   });
+
+  it.each([-20_000, 20_000])(
+    'extends when half of the window has passed, with a clock that is off by %d ms',
+    async (off) => {
+      rig.answer = (request) => {
+        const now = rig.clock.now() - off;
+        return { ...rig.sound(request), now, until: now + WINDOW_MS };
+      };
+      await rig.open();
+      const left = off < 0 ? WINDOW_MS : WINDOW_MS - off;
+      await rig.clock.advance(left / 2 - 1);
+      expect(rig.asked).toEqual(['POST 1']);
+      await rig.clock.advance(1);
+      expect(rig.asked).toEqual(['POST 1', 'PUT 1']);
+    },
+  );
 
   it('extends not before a tenth of the window has passed, whatever its clock says', async () => {
     await rig.open();

@@ -34,7 +34,7 @@ const MAX_BACKOFF_MS = 30_000;
 export class KeptWindow implements IssueWindow {
   term: Term | undefined;
   ceiling = -1;
-  renewAfter = -1;
+  renewAfter = 0;
   refusal = notYet();
   /** Layout of the answers; the expected one before the first answer. */
   layout: BitLayout | undefined;
@@ -49,8 +49,9 @@ export class KeptWindow implements IssueWindow {
   private nap: AbortController | undefined;
   private isFinal = false;
   private readonly refused: RecentRefusal;
-  private renewableAt = -Infinity;
-  private extendAt = -Infinity;
+  /** Monotonic, as `extendAt`. */
+  private renewableAt = 0;
+  private extendAt = 0;
   private notify: (() => void) | undefined;
 
   /**
