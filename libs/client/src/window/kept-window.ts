@@ -116,8 +116,9 @@ export class KeptWindow implements IssueWindow {
     await withinDeadline(this.keeping ?? Promise.resolve(), deadline, clock);
     const { requests } = this;
     if (requests === undefined) return;
-    const isRetryable = (error: unknown): boolean => isPassing(error) && clock.monotonic() < deadline;
-    const options = { ...BACKOFF, attempts: Infinity, isRetryable };
+    // No try may follow: the caller then closes the connections.
+    const over = new AbortController();
+    const options = { ...BACKOFF, attempts: Infinity, isRetryable: isPassing, signal: over.signal };
     try {
       await withinDeadline(
         retry(() => requests.release(this.lastUsed()), options, clock, random),
@@ -126,6 +127,8 @@ export class KeptWindow implements IssueWindow {
       );
     } catch (error) {
       events.onWindowFailed(error);
+    } finally {
+      over.abort();
     }
   }
 
