@@ -252,6 +252,20 @@ describe('FailoverGuard', () => {
     expect(await guard.confirm(sent + 1)).toBe(true);
   });
 
+  it('asks nothing that is known, and everything once', async () => {
+    const [run, transaction] = [jest.spyOn(database.access, 'run'), jest.spyOn(database.access, 'transaction')];
+    await Promise.all([guard.prepare(), guard.prepare()]);
+    const { length } = run.mock.calls;
+    await guard.prepare();
+    expect(await guard.confirm(guard.generation)).toBe(true);
+    expect(run).toHaveBeenCalledTimes(length);
+    transaction.mockClear();
+    await Promise.all([guard.follow(), guard.follow(), guard.follow()]);
+    expect(transaction).toHaveBeenCalledTimes(1);
+    await guard.follow();
+    expect(transaction).toHaveBeenCalledTimes(2);
+  });
+
   describe('without a gap', () => {
     beforeEach(async () => {
       [guard, store] = newServer({ gapSteps: 0 });
