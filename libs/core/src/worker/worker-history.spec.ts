@@ -1,7 +1,6 @@
 import { InMemoryWorkers, InMemoryWorkerStore } from '../testing/in-memory-worker-store';
 import { LeaseRig, pass, POOL_GRACE_MS, REPORT_MS } from '../../../../test/support/fakes/lease-rig';
 import { FakeClock } from '../clock/fake-clock';
-import { isSameHistory, RegistryMemory } from './registry-memory';
 import type { StoredRegistry, StoredWorker } from './worker-store';
 import { attemptsOf, type FileRecord, WorkerFile, withAttempt } from './worker-file';
 
@@ -121,75 +120,6 @@ describe('A registry that loses its history twice', () => {
       expect(one.losses).toEqual([]);
     }
     expect(one.terms).toHaveLength(1);
-  });
-
-  it('compares origins and beginnings only where both are known', () => {
-    const history = { id: 'a', generation: 2 };
-    expect(isSameHistory({ ...history, began: 1 }, { ...history, began: 2 })).toBe(false);
-    expect(isSameHistory({ ...history, began: 1 }, history)).toBe(true);
-    expect(isSameHistory({ ...history, origin: 'x' }, { ...history, origin: 'y' })).toBe(false);
-    expect(isSameHistory(history, { ...history, origin: 'y' })).toBe(true);
-  });
-});
-
-describe('The grace period of a generation', () => {
-  it('begins again while a server registers worker IDs again, for a limited time', async () => {
-    const clock = new FakeClock(START);
-    const workers = new InMemoryWorkers();
-    const options = { strategy: 'test', layout: 'l', leaseTtlMs: 0, continues: false, clockOffsetMs: 100 };
-    const memory = (): RegistryMemory =>
-      new RegistryMemory(new InMemoryWorkerStore(workers), clock, {
-        ...options,
-        graceMs: () => 1000,
-        newId: () => 'id',
-      });
-    const [newcomer, holder] = [memory(), memory()];
-    await newcomer.open();
-    const left = async (): Promise<number> => newcomer.settle(await newcomer.open(), () => Promise.resolve());
-    for (let held = 0; held < 9900; held += 900) {
-      await clock.advance(900);
-      await holder.holdOpen();
-      expect(await left()).toBe(1000);
-    }
-    await clock.advance(900);
-    await holder.holdOpen();
-    expect(await left()).toBe(100);
-    await clock.advance(100);
-    await left();
-    expect(workers.document?.floor).toBe(clock.now());
-    await holder.holdOpen();
-    expect(workers.document?.floor).toBe(clock.now());
-  });
-});
-
-describe('The floor of a generation', () => {
-  it('ignores a step of the watching clock, and is written only after a comparison of clocks', async () => {
-    const clock = new FakeClock(START);
-    const workers = new InMemoryWorkers();
-    const options = {
-      strategy: 'test',
-      layout: 'l',
-      leaseTtlMs: 0,
-      continues: false,
-      graceMs: () => 1000,
-      clockOffsetMs: 100,
-      newId: () => 'id',
-    };
-    const memory = new RegistryMemory(new InMemoryWorkerStore(workers), clock, options);
-    const compare = jest.fn(() => Promise.resolve());
-    await memory.open();
-    await clock.advance(900);
-    clock.step(3_600_000);
-    await clock.advance(200);
-    await expect(memory.settle(await memory.open(), compare)).resolves.toBe(1000);
-    expect(workers.document?.floor).toBeUndefined();
-    await clock.advance(1000);
-    const refuse = (): Promise<never> => Promise.reject(new Error('offset'));
-    await expect(memory.settle(await memory.open(), refuse)).rejects.toThrow('offset');
-    expect(workers.document?.floor).toBeUndefined();
-    await memory.settle(await memory.open(), compare);
-    expect(workers.document?.floor).toBe(clock.now());
-    expect(compare).toHaveBeenCalledTimes(1);
   });
 });
 
