@@ -1,0 +1,110 @@
+import { InMemoryWorkerFile } from '../../../../test/support/fakes/in-memory-worker-file';
+import { LeaseRig, type LeaseRigOptions, pass, REPORT_MS } from '../../../../test/support/fakes/lease-rig';
+import { windowServer } from '../../../../test/support/fakes/window-server';
+import { FakeClock } from '../clock/fake-clock';
+import { InMemoryWorkers, InMemoryWorkerStore } from '../testing/in-memory-worker-store';
+import type { WorkerRecord } from './worker-store';
+
+const HOUR = 3_600_000;
+const LEASE_TTL = 10_000;
+const UNREACHABLE = { code: 'LEAF_REGISTRY_UNREACHABLE' };
+
+let clock: FakeClock;
+let workers: InMemoryWorkers;
+let store: InMemoryWorkerStore;
+let file: InMemoryWorkerFile;
+beforeEach(() => {
+  clock = new FakeClock();
+  workers = new InMemoryWorkers();
+  store = new InMemoryWorkerStore(workers);
+  file = new InMemoryWorkerFile();
+});
+
+const record = (): WorkerRecord => workers.records.get(0)!.record;
+const server = (options: LeaseRigOptions = {}): LeaseRig => new LeaseRig(clock, store, { remembers: true, ...options });
+
+/** A second server with this address has written the record. */
+function overtake(): void {
+  const stored = workers.records.get(0)!;
+  workers.replace(stored, { ...stored.record, leaseId: 'twin' });
+}
+
+/** A process that started from its file, whose ceiling has passed, while the registry was unreachable. */
+async function startedFromFile(): Promise<LeaseRig> {
+  store.line = 'down';
+  await clock.advance(LEASE_TTL + 1);
+  const next = await server({ file }).start();
+  store.line = 'up';
+  return next;
+}
+
+describe('the worker file', () => {
+  it('does not replace the registry for the next process after a report has found that the worker ID is lost', async () => {
+    const one = await server({ file }).start();
+    overtake();
+    await one.report();
+    expect([one.losses.length, file.record?.state]).toEqual([1, 'lost']);
+    await expect(startedFromFile()).rejects.toMatchObject(UNREACHABLE);
+  });
+
+  it('does not replace a registry that answers with another fault', async () => {
+    const one = await server({ file }).start();
+    const { ceiling } = one.lease;
+    store.replace = () => Promise.reject(new Error('fault'));
+    await clock.advance(REPORT_MS);
+    await one.report();
+    expect([one.lease.ceiling, one.lease.snapshot().degradedReason]).toEqual([ceiling, undefined]);
+    expect(file.record).toMatchObject({ ceiling, state: 'held', attempted: 2 });
+  });
+
+  it('replaces the registry for the next process after a release that has failed, above the newest ID', async () => {
+    const one = await server({ file }).start();
+    one.ids.next();
+    store.line = 'down';
+    await expect(one.lease.release()).rejects.toMatchObject(UNREACHABLE);
+    expect(file.record).toMatchObject({ ceiling: one.ids.lastTimestamp, state: 'held' });
+    expect((await startedFromFile()).terms).toEqual([{ workerId: 0, floor: one.ids.lastTimestamp }]);
+  });
+
+  it('does not let the next process lower a ceiling that is only in the registry', async () => {
+    const one = await server({ file }).start();
+    clock.step(HOUR);
+    store.line = 'answers are lost';
+    file.failing = 1;
+    await one.report();
+    clock.step(-HOUR);
+    const { ceiling } = record();
+    expect(ceiling).toBeGreaterThan(file.record!.ceiling + HOUR / 2);
+    const next = await startedFromFile();
+    for (let n = 0; n < 2; n++) {
+      await next.report();
+      expect(record().ceiling).toBe(ceiling);
+    }
+  });
+
+  it('is not released by a process that the registry has never confirmed', async () => {
+    await server({ file }).start();
+    const before = record();
+    const next = await startedFromFile();
+    await next.lease.release();
+    expect([record(), file.record?.state]).toEqual([before, 'held']);
+  });
+});
+
+it('A report asks the registry for its history once', async () => {
+  const one = await server().start();
+  const read = jest.spyOn(store, 'readRegistry');
+  await pass([one], clock, 2 * REPORT_MS);
+  expect(read).toHaveBeenCalledTimes(2);
+});
+
+it('A server is listed as running, and a window is not', async () => {
+  const { rig, windows, store: pool } = windowServer(workers, clock, 1);
+  const announce = jest.spyOn(pool, 'announce');
+  await rig.start();
+  await rig.report();
+  const lease = '0123456789abcdef0123456789abcdef';
+  await windows.issue(lease, 'billing', 60_000);
+  await windows.extend(lease, 120_000);
+  expect(announce.mock.calls).toEqual(Array(2).fill([{ ip: '10.0.0.7', port: 1 }, rig.workerId]));
+});
