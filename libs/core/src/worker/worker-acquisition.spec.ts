@@ -1,11 +1,13 @@
 import { InMemoryWorkers, InMemoryWorkerStore } from '../testing/in-memory-worker-store';
-import { LeaseRig, REPORT_MS } from '../../../../test/support/fakes/lease-rig';
+import { InMemoryWorkerFile } from '../../../../test/support/fakes/in-memory-worker-file';
+import { inTime, LeaseRig, type LeaseRigOptions, REPORT_MS } from '../../../../test/support/fakes/lease-rig';
 import { FakeClock } from '../clock/fake-clock';
-import type { StoredRegistry } from './worker-store';
+import type { StoredRegistry, WorkerRecord } from './worker-store';
 
 const START = 1_700_000_000_000;
 const HOUR = 3_600_000;
 const LEASE_TTL = 10_000;
+const OFFSET = 5000;
 
 /** The clock of the server steps ahead during the first reply of the registry. */
 class SteppingStore extends InMemoryWorkerStore {
@@ -80,5 +82,103 @@ describe('A clock that steps ahead after it was compared', () => {
     store.stepMs = 2 * HOUR;
     const two = new LeaseRig(stepped, store, { policy: 'pool', maxWorkerId: 0 });
     await expect(two.lease.acquire()).rejects.toMatchObject({ code: 'LEAF_WORKERS_USED_UP' });
+  });
+});
+
+describe('An acquisition', () => {
+  let workers: InMemoryWorkers;
+  let clock: FakeClock;
+  let store: InMemoryWorkerStore;
+
+  beforeEach(() => {
+    workers = new InMemoryWorkers();
+    clock = new FakeClock(START);
+    store = new InMemoryWorkerStore(workers);
+  });
+
+  const server = (options: LeaseRigOptions = {}): LeaseRig => new LeaseRig(clock, store, options);
+  const left = (): WorkerRecord => workers.records.get(0)!.record;
+
+  it('waits for a ceiling as far ahead as a right clock may find it', async () => {
+    await server({ remembers: true }).start();
+    clock.step(-OFFSET);
+    const next = await server({ remembers: true }).start();
+    expect(next.waits).toMatchObject([{ code: 'LEAF_NOT_READY', retryAfterMs: LEASE_TTL + OFFSET + 1 }]);
+    expect(clock.now()).toBeGreaterThan(START + LEASE_TTL);
+  });
+
+  it('gives way to a process that writes the same ceiling again', async () => {
+    const one = await server({ remembers: true }).start();
+    const refused = expect(server({ remembers: true }).lease.acquire()).rejects.toMatchObject({
+      code: 'LEAF_WORKER_HELD',
+    });
+    await clock.advance(0);
+    await one.report();
+    expect(left()).toMatchObject({ write: 2, ceiling: START + LEASE_TTL });
+    await inTime(clock, refused);
+  });
+
+  it('takes a record that is released while it waits', async () => {
+    const one = await server({ remembers: true }).start();
+    const next = server({ remembers: true });
+    const acquired = next.lease.acquire();
+    await clock.advance(0);
+    await one.lease.release();
+    await inTime(clock, acquired);
+    expect(clock.now()).toBeLessThan(START + REPORT_MS);
+  });
+
+  it('gives a worker ID outside of its range to nobody', async () => {
+    const usedUp = { code: 'LEAF_WORKERS_USED_UP' };
+    await expect(server({ workers: { first: 1, last: 3 } }).start()).rejects.toMatchObject(usedUp);
+    await expect(server({ workers: { first: 0, last: 0 } }).start()).resolves.toMatchObject({ workerId: 0 });
+  });
+
+  it('starts above all that a Java server with this address may have issued', async () => {
+    await server({ instance: { port: 1 } }).start();
+    const record = { instance: { ip: '10.0.0.7', port: 8080 }, leaseId: undefined, write: 0, free: false };
+    workers.create(workers.registry(), { ...record, ceiling: clock.now() }, 1);
+    const began = clock.now();
+    expect((await server().start()).terms).toEqual([{ workerId: 1, floor: began + OFFSET }]);
+  });
+
+  describe('with a worker file', () => {
+    let file: InMemoryWorkerFile;
+    beforeEach(() => (file = new InMemoryWorkerFile()));
+
+    it('names its lease there before it writes, so that the next process knows the record', async () => {
+      await server({ file }).start();
+      await clock.advance(LEASE_TTL + 1);
+      const ending = new InMemoryWorkerStore(workers);
+      ending.replace = async (...written) => {
+        await InMemoryWorkerStore.prototype.replace.apply(ending, written);
+        // The process ends here.
+        return new Promise(() => undefined);
+      };
+      void new LeaseRig(clock, ending, { file }).lease.acquire();
+      await clock.advance(0);
+      const { leaseId, ceiling } = left();
+      expect(file.record).toMatchObject({ attempt: leaseId, state: 'held' });
+      const next = await server({ file }).start();
+      expect([next.terms, file.record?.attempt]).toEqual([[{ workerId: 0, floor: ceiling }], undefined]);
+    });
+
+    it.each([
+      ['of this registry', {}, 1],
+      ['of another registry', { registry: 'another' }, 0],
+    ])('takes the same worker ID again in an emptied registry, by a file %s', async (_, changed, workerId) => {
+      await server({ instance: { port: 1 } }).start();
+      await server({ file }).start();
+      workers.wipe();
+      file.record = { ...file.record!, ...changed };
+      await clock.advance(HOUR);
+      const next = await server({ file }).start();
+      expect(next.workerId).toBe(workerId);
+      // It holds the worker ID: the file replaces the registry again.
+      store.line = 'down';
+      await clock.advance(REPORT_MS);
+      await next.report();
+      expect(next.lease.ceiling).toBe(clock.now() + LEASE_TTL);
+    });
   });
 });

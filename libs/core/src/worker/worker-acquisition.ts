@@ -217,8 +217,8 @@ export class WorkerAcquisition {
     const { leaseId } = record;
     if (!claims.exclusive || options.remembers || leaseId === holder.leaseId) return 0;
     if (fileRecord?.registry === claims.description) {
-      const leases = [fileRecord.leaseId, ...attemptsOf(fileRecord.attempt)];
-      if (fileRecord.workerId === workerId && leaseId !== undefined && leases.includes(leaseId)) return 0;
+      const leases: (string | undefined)[] = [fileRecord.leaseId, ...attemptsOf(fileRecord.attempt)];
+      if (fileRecord.workerId === workerId && leases.includes(leaseId)) return 0;
       await this.disprove();
     }
     if (record.free) return 0;
