@@ -14,12 +14,12 @@ export const parts = [
   {
     name: 'worker',
     mutate: ['libs/core/src/worker/!(worker-windows|window-holder).ts'],
-    tests: ['libs/core/src/worker/(?!worker-windows)', 'test/fast/contract/worker-registry'],
+    tests: ['libs/core/src/worker/(?!worker-windows|window-holder)', 'test/fast/contract/worker-registry'],
   },
   {
     name: 'windows',
     mutate: ['libs/core/src/worker/{worker-windows,window-holder}.ts'],
-    tests: ['libs/core/src/worker/worker-windows', 'test/fast/contract/worker-registry'],
+    tests: ['libs/core/src/worker/(worker-windows|window-holder)', 'test/fast/contract/worker-registry'],
   },
   {
     name: 'snowflake',

@@ -289,8 +289,47 @@ describe('WorkerWindows', () => {
       ...{ code: 'LEAF_WORKERS_USED_UP', status: 409 },
       message: expect.stringContaining('All 3 worker windows'),
     });
-    await clock.advance(2 * MINUTE + 1);
+    // A minute after their end.
+    await clock.advance(2 * MINUTE);
+    await expect(first.windows.issue(LEASE, 'billing', MINUTE)).rejects.toMatchObject({ code: 'LEAF_WORKERS_USED_UP' });
+    await clock.advance(1);
     await first.windows.issue(LEASE, 'billing', MINUTE);
+  });
+
+  it('lists a window up to its last timestamp', async () => {
+    const { window } = await first.windows.issue(LEASE, 'billing', MINUTE);
+    await clock.advance(window.until - clock.now());
+    expect(await first.windows.list()).toHaveLength(1);
+    await clock.advance(1);
+    expect(await first.windows.list()).toEqual([]);
+  });
+
+  it('finds a window by its worker ID alone, where the lease has several', async () => {
+    const late = await acquireLate();
+    const second = server(2);
+    const { window } = await second.windows.issue(LEASE, 'billing', MINUTE);
+    await late.apply();
+    const third = server(3);
+    await expect(third.windows.extend(LEASE, HOUR)).rejects.toMatchObject({ code: 'LEAF_NOT_READY' });
+    await expect(third.windows.extend(LEASE, HOUR, first.rig.workerId)).rejects.toMatchObject({
+      code: 'LEAF_LEASE_NOT_FOUND',
+    });
+    // It holds the other window.
+    expect((await second.windows.extend(LEASE, HOUR, late.workerId)).workerId).toBe(late.workerId);
+    expect((await third.windows.extend(LEASE, HOUR, window.workerId)).workerId).toBe(window.workerId);
+  });
+
+  it('does not say that a window was not found while it may be registered again', async () => {
+    workers.wipe();
+    const next = server(2);
+    await expect(next.windows.extend(LEASE, MINUTE)).rejects.toMatchObject({ code: 'LEAF_NOT_READY' });
+  });
+
+  it('tells the caller a fault of the registry, and keeps the window', async () => {
+    const { window } = await first.windows.issue(LEASE, 'billing', MINUTE);
+    failNextWrite(first.store, 'before');
+    await expect(first.windows.extend(LEASE, HOUR)).rejects.toMatchObject({ code: 'LEAF_REGISTRY_UNREACHABLE' });
+    expect(await first.windows.extend(LEASE, MINUTE)).toMatchObject({ workerId: window.workerId, from: window.from });
   });
 
   it('counts windows that are released early, as long as their worker IDs stay reserved', async () => {
@@ -299,7 +338,9 @@ describe('WorkerWindows', () => {
       await first.windows.release(lease(n));
     }
     await expect(first.windows.issue(LEASE, 'billing', MINUTE)).rejects.toMatchObject({ code: 'LEAF_WORKERS_USED_UP' });
-    await clock.advance(60 * MINUTE + 1);
+    await clock.advance(60 * MINUTE - 1);
+    await expect(first.windows.issue(LEASE, 'billing', MINUTE)).rejects.toMatchObject({ code: 'LEAF_WORKERS_USED_UP' });
+    await clock.advance(2);
     await first.windows.issue(LEASE, 'billing', MINUTE);
   });
 
