@@ -3,6 +3,7 @@ import type { SqlDatabase } from '../../../libs/persistence/src/connections/sql-
 import { type MariadbServer, startMariadb } from '../../support/servers/mariadb';
 import { interleavedTagContract } from '../../support/contract/interleaved-tag.contract';
 import { numbersContract } from '../../support/contract/numbers.contract';
+import { numberPeriodsContract } from '../../support/contract/number-periods.contract';
 import { olderVersionsContract } from '../../support/contract/older-versions.contract';
 import { lostHistoryContract } from '../../support/contract/lost-history.contract';
 import { day, periodContract } from '../../support/contract/period.contract';
@@ -39,6 +40,7 @@ const makeDatabase = async (): Promise<DatabaseFixture> =>
 lostHistoryContract('MariaDB', makeDatabase);
 restoreContract('MariaDB', makeDatabase);
 numbersContract('MariaDB', makeDatabase);
+numberPeriodsContract('MariaDB', makeDatabase);
 
 it('a description or a name that an old table has no characters for is refused as bad input', async () => {
   const fixture = await tagFixture(await server.createDatabase(), () => Promise.resolve());

@@ -1,6 +1,7 @@
 import { type PostgresServer, startPostgres } from '../../support/servers/postgres';
 import { interleavedTagContract } from '../../support/contract/interleaved-tag.contract';
 import { numbersContract } from '../../support/contract/numbers.contract';
+import { numberPeriodsContract } from '../../support/contract/number-periods.contract';
 import { olderVersionsContract } from '../../support/contract/older-versions.contract';
 import { lostHistoryContract } from '../../support/contract/lost-history.contract';
 import { periodContract } from '../../support/contract/period.contract';
@@ -30,3 +31,4 @@ const makeDatabase = async (): Promise<DatabaseFixture> =>
 lostHistoryContract('PostgreSQL', makeDatabase);
 restoreContract('PostgreSQL', makeDatabase);
 numbersContract('PostgreSQL', makeDatabase);
+numberPeriodsContract('PostgreSQL', makeDatabase);
