@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { type JournalEntry, JournalSeal } from './number-journal';
 
 const LINE: Omit<JournalEntry, 'hash'> = {
@@ -39,9 +40,18 @@ describe('JournalSeal', () => {
     expect(new JournalSeal('another, wrong secret').isIntact('', 'invoice', sealed(KEYED))).toBe(false);
   });
 
+  it('adds a line with a key after one with it, and after one without', () => {
+    for (const before of [sealed(KEYED), sealed(PLAIN)]) {
+      expect(KEYED.isIntact(before.hash, 'invoice', sealed(KEYED, before.hash))).toBe(true);
+    }
+  });
+
   it('takes no line without a key after one with a key, and adds none', () => {
     const { hash } = sealed(KEYED);
-    const forged = { ...LINE, hash: '0'.repeat(64) };
+    const { period, position, event, number, turn, key, at, by } = LINE;
+    const text = JSON.stringify([hash, 'invoice', period, position, event, String(number), turn, key, at, by, null]);
+    // As whoever has no key could write it.
+    const forged = { ...LINE, hash: createHash('sha256').update(text).digest('hex') };
     for (const seal of [PLAIN, KEYED]) expect(seal.isIntact(hash, 'invoice', forged)).toBe(false);
     expect(() => PLAIN.seal(hash, 'invoice', LINE)).toThrow('numbers.key');
   });
