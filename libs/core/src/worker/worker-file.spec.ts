@@ -108,15 +108,41 @@ describe('The worker file', () => {
     await expect(next.start()).rejects.toMatchObject({ code: 'LEAF_REGISTRY_UNREACHABLE' });
   });
 
-  it('does not replace the registry if an earlier version of Leaf wrote it, without a registry ID', async () => {
+  it.each([
+    ['it does not exist', undefined],
+    ['it belongs to the registry another', { registry: 'another' }],
+    ['it has no registry ID, because an earlier version of Leaf wrote it', { registryId: '' }],
+    ['it records the layout other', { layout: 'other' }],
+    ['this server released the worker ID', { state: 'released' }],
+    ['the worker ID may now belong to another server', { state: 'lost' }],
+  ] as const)('does not replace the registry if %s', async (problem, change) => {
     const store = new InMemoryWorkerStore(workers);
     await new LeaseRig(clock, store, { file }).start();
-    file.record = { ...file.record!, registryId: '' };
+    file.record = change && { ...file.record!, ...change };
+    const before = file.record;
     store.line = 'down';
-    await expect(new LeaseRig(clock, store, { file }).start()).rejects.toMatchObject({
-      code: 'LEAF_REGISTRY_UNREACHABLE',
-      message: expect.stringContaining('it has no registry ID') as string,
+    await clock.advance(3_600_000);
+    const again = new LeaseRig(clock, store, { file });
+    await expect(again.start()).rejects.toMatchObject({
+      ...{ code: 'LEAF_REGISTRY_UNREACHABLE', retryAfterMs: 1000 },
+      message: expect.stringContaining(problem) as string,
     });
+    expect([again.workerId, file.record]).toEqual([undefined, before]);
+  });
+
+  it('does not replace the registry on a clock that is further behind than the lease TTL', async () => {
+    const store = new InMemoryWorkerStore(workers);
+    const { ceiling } = (await new LeaseRig(clock, store, { file, remembers: true }).start()).lease;
+    store.line = 'down';
+    const start = (): Promise<LeaseRig> => new LeaseRig(clock, store, { file, remembers: true }).start();
+    clock.step(-1);
+    await expect(start()).rejects.toMatchObject({ code: 'LEAF_CLOCK_BEHIND' });
+    clock.step(1);
+    // It waits, and issues only above the ceiling.
+    const next = await start();
+    expect(next.waits).toMatchObject([{ retryAfterMs: 10_001 }]);
+    expect(next.terms).toEqual([{ workerId: 0, floor: ceiling }]);
+    expect([next.lease.ceiling, file.record?.ceiling]).toEqual([ceiling + 10_001, ceiling + 10_001]);
   });
 
   it('does not replace the registry after it lost its history', async () => {
