@@ -107,15 +107,42 @@ describe('An acquisition', () => {
     expect(clock.now()).toBeGreaterThan(START + LEASE_TTL);
   });
 
-  it('gives way to a process that writes the same ceiling again', async () => {
-    const one = await server({ remembers: true }).start();
+  it.each([
+    ['a report of the same ceiling', { write: 2 }],
+    ['another lease with the same write', { leaseId: 'twin' }],
+  ])('gives way to a process that has written %s', async (_, change) => {
+    await server({ remembers: true }).start();
     const refused = expect(server({ remembers: true }).lease.acquire()).rejects.toMatchObject({
       code: 'LEAF_WORKER_HELD',
     });
     await clock.advance(0);
-    await one.report();
-    expect(left()).toMatchObject({ write: 2, ceiling: START + LEASE_TTL });
+    workers.replace(workers.records.get(0)!, { ...left(), ...change });
     await inTime(clock, refused);
+  });
+
+  it('gives way at once to a process that was faster', async () => {
+    await server({ remembers: true }).start();
+    await clock.advance(LEASE_TTL + 1);
+    const began = clock.now();
+    store.replace = (found) => {
+      workers.replace(found, { ...left(), leaseId: 'twin', ceiling: clock.now() + LEASE_TTL });
+      return Promise.resolve(undefined);
+    };
+    await expect(server({ remembers: true }).start()).rejects.toMatchObject({ code: 'LEAF_WORKER_HELD' });
+    expect(clock.now()).toBe(began);
+  });
+
+  it('begins again when the registry loses its history before the acquisition has ended', async () => {
+    const copy = workers.copy();
+    store.create = async (...created) => {
+      store.create = InMemoryWorkerStore.prototype.create.bind(store);
+      await store.create(...created);
+      workers.promote(copy, 'b');
+      return { workerId: 0, record: created[1], version: 'lost' };
+    };
+    const one = await server().start();
+    expect(one.terms[0]!.floor).toBeGreaterThanOrEqual(workers.document!.floor!);
+    expect(left()).toMatchObject({ write: 2, ceiling: one.lease.ceiling });
   });
 
   it('takes a record that is released while it waits', async () => {

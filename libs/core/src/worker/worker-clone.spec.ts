@@ -97,4 +97,19 @@ describe.each(['pool', 'fixed'] as const)('the clone of a running server, with a
     expect(held).toHaveLength(policy === 'pool' ? 2 : 1);
     await inTime(clock, Promise.all([...pair.map(({ lease }) => lease.release()), ...acquired]));
   });
+
+  it('does not take the record that the other one has just taken', async () => {
+    const server = new InMemoryWorkers();
+    const clock = new FakeClock();
+    const rig = (): LeaseRig => new LeaseRig(clock, new InMemoryWorkerStore(server), { policy, maxWorkerId: 0 });
+    const before = await inTime(clock, rig().start());
+    await before.lease.release();
+    await clock.advance(1);
+    const pair: [LeaseRig, LeaseRig] = [rig(), rig()];
+    copyHolder(...pair);
+    const acquired = pair.map(({ lease }) => lease.acquire().catch(() => undefined));
+    expect(await givenTwice(clock, pair, [0, 1500], 5000)).toEqual([]);
+    expect(pair.flatMap(({ workerId }) => workerId ?? [])).toEqual([0]);
+    await inTime(clock, Promise.all([...pair.map(({ lease }) => lease.release()), ...acquired]));
+  });
 });
