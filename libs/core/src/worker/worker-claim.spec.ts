@@ -7,6 +7,7 @@ import type { WorkerRecord } from './worker-store';
 
 const HOUR = 3_600_000;
 const LEASE_TTL = 10_000;
+const OFFSET = 5000;
 const UNREACHABLE = { code: 'LEAF_REGISTRY_UNREACHABLE' };
 
 let clock: FakeClock;
@@ -89,6 +90,17 @@ describe('the worker file', () => {
     await next.lease.release();
     expect([record(), file.record?.state]).toEqual([before, 'held']);
   });
+});
+
+it('A server whose ceiling has passed does not go on in another history, although its record is unchanged', async () => {
+  const one = await server({ remembers: false }).start();
+  const before = record();
+  await clock.advance(one.lease.ceiling - OFFSET + 1 - clock.now());
+  // The copy lacks the records of those that have held the worker ID since.
+  workers.origin = 'b';
+  await one.report();
+  expect([one.historiesLost, one.ids.tryNext()]).toEqual([[0], undefined]);
+  expect(record()).toEqual(before);
 });
 
 it('A report asks the registry for its history once', async () => {
