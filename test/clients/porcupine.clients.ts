@@ -21,7 +21,7 @@ let folder: string;
 beforeAll(async () => {
   await ensureBuilt();
   porcupine = await Porcupine.build();
-  folder = await mkdtemp(join(tmpdir(), 'leaf-doctored-'));
+  folder = await mkdtemp(join(tmpdir(), 'leaf-porcupine-'));
 }, BUILD_MS);
 afterAll(async () => {
   await rm(folder, { recursive: true });
@@ -39,14 +39,14 @@ async function answered(file: string): Promise<{ lines: Line[]; earlier: number;
 }
 
 async function judge(lines: readonly Line[]): Promise<boolean> {
-  const file = join(folder, 'doctored.jsonl');
+  const file = join(folder, 'changed.jsonl');
   await writeFile(file, lines.map((line) => `${JSON.stringify(line)}\n`).join(''));
   const { isLinearizable } = await porcupine.judge(file);
   return isLinearizable;
 }
 
 it.each(Object.keys(DATABASES) as (keyof typeof DATABASES)[])(
-  'Porcupine accepts the history of a strict tag on %s, and refuses it once it is doctored',
+  'Porcupine accepts the history of a strict tag on %s, and refuses it once it is changed',
   async (database) => {
     const historyFile = join(folder, `${database}.jsonl`);
     const say = (): void => undefined;

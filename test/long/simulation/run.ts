@@ -20,7 +20,7 @@ import type { SegmentFault } from './segments/segment-faults';
 import type { Batch } from './seeds-worker';
 import { addTotals, noTotals, type Totals } from './totals';
 
-const USAGE = `npm run sim -- --seeds 10000            plays that many worlds (1000 unless told)
+const USAGE = `npm run sim -- --seeds 10000            plays that many worlds (1000 by default)
 npm run sim -- --seeds 10000 --first 1  the first of them
 npm run sim -- --worlds segments        of segments alone, one for each seed; lease: without them
 npm run sim -- --seed 4711              plays one again, prints every step, and shrinks it when it fails

@@ -10,7 +10,7 @@ const CHUNK = 1000;
 export interface CallHistory {
   readonly tag: string;
   readonly operations: readonly Operation[];
-  /** Calls that got no ID: some may have taken numbers that nobody knows. */
+  /** Calls that got no ID: some may have taken numbers that no answer names. */
   readonly unknown: readonly Call[];
 }
 

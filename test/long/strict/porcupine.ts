@@ -15,7 +15,7 @@ export interface Judgement {
   readonly text: string;
 }
 
-/** A checker of linearizability that other people wrote, in Go. */
+/** Porcupine, a checker of linearizability in Go, beside the checker of this repository. */
 export class Porcupine {
   private constructor(private readonly folder: string) {}
 

@@ -8,8 +8,8 @@ import { runMain } from '../../support/servers/run-main';
 import { Porcupine } from './porcupine';
 import { DATABASES, runStrict, type StrictOutcome } from './strict-run';
 
-const USAGE = `npm run strict -- --operations 1000000      so many answered calls; 100,000 unless told
-npm run strict -- --database mariadb        or postgres; one after the other unless told
+const USAGE = `npm run strict -- --operations 1000000      so many answered calls (100,000 by default)
+npm run strict -- --database mariadb        or postgres; by default one after the other
 npm run strict -- --server <main.js>        another build of the server
 npm run strict -- --history <folder>        writes the calls to <database>.jsonl there
 npm run strict -- --porcupine               has Porcupine judge them too; needs Go`;

@@ -379,7 +379,7 @@ export function numbersContract(name: string, open: () => Promise<DatabaseFixtur
           expect(await take(`next ${index}`, server)).toEqual([6 + index]);
       });
 
-      it('is noticed when the copy is from before somebody has said where to continue', async () => {
+      it('is noticed when the copy is from before a continuation', async () => {
         await numbers.continueAfter('invoice', { lastNumber: 2n, by: 'admin', reason: 'nothing was lost' });
         expect(await take('c')).toEqual([3]);
         await execute(

@@ -19,7 +19,7 @@ export interface NumberHead {
   readonly hash: string;
   /** When the last number was issued, in Unix milliseconds. */
   readonly issuedAt: number;
-  /** How often somebody has said where the period goes on. */
+  /** Number of continuations of the period. */
   readonly continued: number;
 }
 

@@ -78,7 +78,7 @@ const newestBefore = (lines, send) =>
     .slice(0, lines.indexOf(send))
     .findLast((line) => isIssue(line) && line.process === send.process && line.worker === send.worker)?.to;
 
-export const LEASE_DOCTORINGS = {
+export const LEASE_CHANGES = {
   'IDs are issued before the worker ID was acquired': (lines) =>
     usedTakes(lines, (send, done, issue) => movedBefore(lines, issue, send)),
   'IDs are issued before the answer to the acquisition': (lines) =>
@@ -263,7 +263,7 @@ export const RANGES = [
 
 const range = (index, change) => (lines) => replaced(lines, lines[index], { ...lines[index], ...change });
 
-export const RANGE_DOCTORINGS = {
+export const RANGE_CHANGES = {
   'a range is taken twice': (lines) => insertedAfter(lines, lines[0], { ...lines[0], process: 'b' }),
   'a range overlaps that of another process': range(2, { from: '200' }),
   'a returned range is given again without its return': (lines) => without(lines, lines[3]),
