@@ -284,13 +284,4 @@ describe('Going on after a number', () => {
     expect(() => skip(one, last)).toThrow(expect.objectContaining({ code }));
     expect([one.written.size, one.entries]).toEqual([0, []]);
   });
-
-  it('gives no void number out again, because it may have been given already', () => {
-    const one = ledger({ head: { next: 3n }, free: [voided('x', 1n, 1)] });
-    expect(skip(one, 3n)).toBe(1);
-    expect(one.written.get('x')).toMatchObject({ state: 'reissued' });
-    expect(one.written.get('~skipped~~1')).toMatchObject({ number: 1n, turn: 2, state: 'void' });
-    expect(one.isInserted('~skipped~~1')).toBe(true);
-    expect(take(one, 'a')).toEqual([4n]);
-  });
 });

@@ -19,7 +19,7 @@ function moved(reason: string, steps = 10): string {
   return `sqlite::memory: (nothing lasts) ${reason}, and may lack the newest allocations. Every tag was moved forward by ${steps} times its step, at least ${steps}000000 IDs.`;
 }
 const PROMOTED = moved('moved from server a to server b: a replica was promoted');
-const ANEW = moved('is a cluster without most of its last nodes: it was started anew');
+const ANEW = moved('is a cluster with at most half of its previous members: it was started anew');
 const LACKING = moved(
   'lacks the record of its server in leaf_segment_server: a replica was promoted, or the tables were replaced',
 );
