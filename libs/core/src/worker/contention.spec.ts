@@ -46,23 +46,29 @@ describe('A server that loses every race', () => {
   it('gives up a report and a release, and succeeds later', async () => {
     const one = await server().start();
     const replace = store.replace.bind(store);
-    store.replace = () => Promise.resolve(undefined);
+    const refuse = jest.fn(() => Promise.resolve(undefined));
+    store.replace = refuse;
     await one.report();
     expect(one.failures).toMatchObject([contested('was written by others 10 times in a row')]);
     store.replace = replace;
     await one.report();
     expect(one.failures).toHaveLength(1);
-    store.replace = () => Promise.resolve(undefined);
+    expect(refuse).toHaveBeenCalledTimes(10);
+    store.replace = refuse;
     await expect(one.lease.release()).rejects.toMatchObject(contested('was written by others 10 times in a row'));
+    expect(refuse).toHaveBeenCalledTimes(20);
   });
 
   it('gives up registering again after a failover, and succeeds later', async () => {
     const one = await server({ remembers: false }).start();
     workers.promote(workers.copy(), 'b');
     const replace = store.replace.bind(store);
-    store.replace = () => Promise.resolve(undefined);
+    const refuse = jest.fn(() => Promise.resolve(undefined));
+    store.replace = refuse;
     await one.report();
     expect(one.failures).toMatchObject([contested('could not be written in 10 attempts')]);
+    // The first one goes on from the record that it knows.
+    expect(refuse).toHaveBeenCalledTimes(11);
     store.replace = replace;
     await one.report();
     expect([one.failures.length, one.registeredAgain]).toEqual([1, [0]]);
