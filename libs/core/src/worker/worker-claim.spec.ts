@@ -92,6 +92,58 @@ describe('the worker file', () => {
   });
 });
 
+describe('a release', () => {
+  it('writes above the record of a report whose answer was lost', async () => {
+    const one = await server().start();
+    store.line = 'answers are lost';
+    await one.report();
+    store.line = 'up';
+    await one.lease.release();
+    expect(record().free).toBe(true);
+  });
+
+  it('reads the record again if the last report could not', async () => {
+    const one = await server().start();
+    store.line = 'answers are lost';
+    await one.report();
+    store.line = 'up';
+    const read = store.read.bind(store);
+    store.read = () => Promise.reject(new Error('No answer'));
+    await one.report();
+    store.read = read;
+    expect(one.failures).toHaveLength(2);
+    await one.lease.release();
+    expect(record().free).toBe(true);
+  });
+
+  it('finds that the record was deleted', async () => {
+    const one = await server({ file }).start();
+    workers.records.clear();
+    await expect(one.lease.release()).rejects.toMatchObject({ code: 'LEAF_LEASE_LOST' });
+    expect([workers.records.size, file.record?.state]).toEqual([0, 'lost']);
+  });
+
+  it('does not free the record of a copy of this process that has sent the same number and ceiling (R13)', async () => {
+    const one = await server().start();
+    one.ids.next();
+    const stored = workers.records.get(0)!;
+    workers.replace(stored, { ...stored.record, write: stored.record.write + 1, ceiling: one.ids.lastTimestamp });
+    const before = record();
+    await expect(one.lease.release()).rejects.toMatchObject({ code: 'LEAF_LEASE_LOST' });
+    expect(record()).toEqual(before);
+  });
+
+  it('by the previous process, whose answer was lost, leaves the worker ID to the next process', async () => {
+    const one = await server({ file }).start();
+    store.line = 'answers are lost';
+    await expect(one.lease.release()).rejects.toMatchObject(UNREACHABLE);
+    expect([record().free, file.record?.state]).toEqual([true, 'held']);
+    const next = await startedFromFile();
+    await next.report();
+    expect([record().free, next.losses, next.historiesLost]).toEqual([false, [], []]);
+  });
+});
+
 it('A server whose ceiling has passed does not go on in another history, although its record is unchanged', async () => {
   const one = await server({ remembers: false }).start();
   const before = record();
