@@ -1,5 +1,11 @@
 import { InMemoryWorkerFile } from '../../../../test/support/fakes/in-memory-worker-file';
-import { LeaseRig, type LeaseRigOptions, pass, REPORT_MS } from '../../../../test/support/fakes/lease-rig';
+import {
+  FIXED_GRACE_MS,
+  LeaseRig,
+  type LeaseRigOptions,
+  pass,
+  REPORT_MS,
+} from '../../../../test/support/fakes/lease-rig';
 import { windowServer } from '../../../../test/support/fakes/window-server';
 import { FakeClock } from '../clock/fake-clock';
 import { InMemoryWorkers, InMemoryWorkerStore } from '../testing/in-memory-worker-store';
@@ -144,6 +150,57 @@ describe('a release', () => {
   });
 });
 
+describe('in the grace period of a new generation', () => {
+  let one: LeaseRig;
+  beforeEach(async () => {
+    one = await server({ remembers: false, file }).start();
+    workers.wipe();
+    await one.report();
+    expect([one.registeredAgain, workers.document?.floor]).toEqual([[0], undefined]);
+  });
+
+  it.each([
+    ['another process has written', { leaseId: 'twin' }],
+    ['was reset to an earlier one', { write: 1 }],
+  ])('a record that %s ends the lease', async (_, change) => {
+    const stored = workers.records.get(0)!;
+    workers.replace(stored, { ...stored.record, ...change });
+    const before = record();
+    await one.report();
+    expect(one.losses).toMatchObject([{ code: 'LEAF_LEASE_LOST' }]);
+    expect(record()).toEqual(before);
+  });
+
+  it('the worker file does not replace a registry that refuses the record, because another address has it', async () => {
+    workers.records.clear();
+    store.create = () => Promise.resolve(undefined);
+    await one.report();
+    expect([one.historiesLost, one.ids.tryNext(), file.record?.state]).toEqual([[0], undefined, 'lost']);
+  });
+
+  it('a holder whose clock is ahead of the others does not write the floor', async () => {
+    store.sources = [{ name: 'peer', ask: () => Promise.resolve(clock.now() - HOUR) }];
+    await pass([one], clock, 2 * FIXED_GRACE_MS);
+    expect(workers.document?.floor).toBeUndefined();
+    store.sources = [];
+    await one.report();
+    expect(workers.document?.floor).toBeLessThanOrEqual(clock.now());
+    expect([one.losses, one.failures]).toEqual([[], []]);
+  });
+});
+
+it('A report lowers a ceiling that a report without an answer has recorded by a clock that was ahead (R9)', async () => {
+  const one = await server().start();
+  clock.step(HOUR);
+  store.line = 'answers are lost';
+  await one.report();
+  store.line = 'up';
+  clock.step(-HOUR);
+  expect(record().ceiling).toBeGreaterThan(clock.now() + HOUR);
+  await one.report();
+  expect([record().ceiling, one.lease.ceiling]).toEqual(Array(2).fill(clock.now() + LEASE_TTL));
+});
+
 it('A server whose ceiling has passed does not go on in another history, although its record is unchanged', async () => {
   const one = await server({ remembers: false }).start();
   const before = record();
@@ -155,9 +212,15 @@ it('A server whose ceiling has passed does not go on in another history, althoug
   expect(record()).toEqual(before);
 });
 
-it('A report asks the registry for its history once', async () => {
-  const one = await server().start();
+it('A report asks the registry for its history once, also after the grace period of another history', async () => {
+  const one = await server({ remembers: false }).start();
   const read = jest.spyOn(store, 'readRegistry');
+  await pass([one], clock, 2 * REPORT_MS);
+  expect(read).toHaveBeenCalledTimes(2);
+  workers.wipe();
+  await pass([one], clock, FIXED_GRACE_MS + 2 * REPORT_MS);
+  expect([one.registeredAgain, workers.document?.floor]).toEqual([[0], expect.any(Number)]);
+  read.mockClear();
   await pass([one], clock, 2 * REPORT_MS);
   expect(read).toHaveBeenCalledTimes(2);
 });
