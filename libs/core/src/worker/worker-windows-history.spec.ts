@@ -124,6 +124,37 @@ describe('WorkerWindows after the registry has lost its history', () => {
     await expect(first.windows.extend(LEASE, MINUTE)).rejects.toMatchObject({ code: 'LEAF_LEASE_NOT_FOUND' });
   });
 
+  it('does not take over the record of another holder that has registered the worker ID for longer', async () => {
+    const { window } = await first.windows.issue(LEASE, 'billing', MINUTE);
+    workers.wipe();
+    await first.rig.report();
+    const other = { instance: { ip: '10.0.0.9', port: 9 }, leaseId: 'other', write: 1, free: false };
+    const ceiling = window.until + HOUR;
+    await first.store.create(await first.store.readRegistry(), { ...other, ceiling }, window.workerId);
+    await first.windows.keep();
+    await pass([first.rig], clock, POOL_GRACE_MS + 3000);
+    await expect(first.windows.extend(LEASE, MINUTE)).rejects.toMatchObject({ code: 'LEAF_LEASE_NOT_FOUND' });
+    expect(recordOf(window.workerId)).toEqual({ ...other, ceiling });
+  });
+
+  it.each(['after a failover', 'in the same history'])(
+    'a server numbers its writes above those of the others, %s, so that they go on with the window',
+    async (when) => {
+      const { window } = await first.windows.issue(LEASE, 'billing', MINUTE);
+      const second = server(2);
+      for (let write = 1; write < 5; write++) await second.windows.extend(LEASE, HOUR);
+      if (when === 'after a failover') {
+        workers.promote(workers.copy(), 'replica');
+        await first.windows.keep();
+        await second.windows.keep();
+      }
+      const { write } = recordOf(window.workerId);
+      await first.windows.extend(LEASE, HOUR);
+      expect(recordOf(window.workerId).write).toBeGreaterThan(write);
+      await expect(second.windows.extend(LEASE, HOUR)).resolves.toMatchObject({ workerId: window.workerId });
+    },
+  );
+
   it('does not extend a window whose worker ID another holder had when the history was lost', async () => {
     const { window: old } = await first.windows.issue(LEASE, 'paused', MINUTE);
     const copy = workers.copy();
