@@ -189,6 +189,20 @@ describe('in the grace period of a new generation', () => {
   });
 });
 
+it('A server whose ceiling has passed does not write a missing document while others hold worker IDs (R6)', async () => {
+  const one = await server({ remembers: false }).start();
+  const { record: own } = workers.records.get(0)!;
+  await clock.advance(LEASE_TTL + 1);
+  workers.records.set(1, {
+    ...{ workerId: 1, version: 'other' },
+    record: { ...own, instance: { ip: '10.0.0.8', port: 8080 }, leaseId: 'other', ceiling: clock.now() + LEASE_TTL },
+  });
+  workers.document = undefined;
+  await one.report();
+  expect(one.failures).toMatchObject([{ code: 'LEAF_NOT_READY' }]);
+  expect(workers.document).toBeUndefined();
+});
+
 it('A report lowers a ceiling that a report without an answer has recorded by a clock that was ahead (R9)', async () => {
   const one = await server().start();
   clock.step(HOUR);
