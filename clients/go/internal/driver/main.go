@@ -105,6 +105,8 @@ type driver struct {
 	clock  *clock
 	out    sync.Mutex
 	exit   sync.Once
+	// calls are the commands that have not been answered, without close.
+	calls sync.WaitGroup
 }
 
 func (d *driver) write(a *answer) {
@@ -239,6 +241,16 @@ func (d *driver) close(a *answer) {
 		if err := d.client.Close(context.Background()); err != nil {
 			fmt.Fprintln(os.Stderr, err)
 		}
+		ended := make(chan struct{})
+		go func() {
+			d.calls.Wait()
+			close(ended)
+		}()
+		// The calls that the client has refused have answers to write.
+		select {
+		case <-ended:
+		case <-time.After(time.Second):
+		}
 		if a != nil {
 			d.write(a)
 		}
@@ -295,8 +307,14 @@ func main() {
 			// The clock moves before the next command is read.
 			if c.Op == "step" || c.Op == "freeze" {
 				d.execute(c)
-			} else {
+			} else if c.Op == "close" {
 				go d.execute(c)
+			} else {
+				d.calls.Add(1)
+				go func() {
+					defer d.calls.Done()
+					d.execute(c)
+				}()
 			}
 		}
 		if errors.Is(err, io.EOF) {
