@@ -10,7 +10,7 @@ const BILLING = 'billing-token-0123456789';
 const LIMITED = 'limited-token-0123456789';
 /** Tags that the server remembers as unknown; with so many, each further one replaces another. */
 const UNKNOWN_TAGS_KEPT = 10_000;
-/** Bytes of used heap that a request may leave behind. Without a leak, a block of requests moves the heap by 200 KB at most. */
+/** Bytes of used heap that a request may leave behind. Once the code is compiled, a block without a leak moved the heap by 200 KB at most. */
 const MAX_GROWTH = 50;
 /** A leak grows in each block of requests; compiled code or a table that grows, in some of them. */
 const BLOCKS = 10;

@@ -31,7 +31,7 @@ describe('KeptWindow', () => {
   it.each<[string, object]>([
     ['without a worker', { workerId: undefined }],
     ['with a worker below zero', { workerId: -1 }],
-    ['with a worker that is no number', { workerId: '17' }],
+    ['with a worker ID that is not a number', { workerId: '17' }],
     ['with a worker that does not fit its layout', { workerId: layout.maxWorkerId + 1 }],
     ['without a beginning', { from: undefined }],
     ['with a fractional beginning', { from: 0.5 }],

@@ -50,7 +50,7 @@ describe('JournalSeal', () => {
     const { hash } = sealed(KEYED);
     const { period, position, event, number, turn, key, at, by } = LINE;
     const text = JSON.stringify([hash, 'invoice', period, position, event, String(number), turn, key, at, by, null]);
-    // As whoever has no key could write it.
+    // As an attacker without the key could write it.
     const forged = { ...LINE, hash: createHash('sha256').update(text).digest('hex') };
     for (const seal of [PLAIN, KEYED]) expect(seal.isIntact(hash, 'invoice', forged)).toBe(false);
     expect(() => PLAIN.seal(hash, 'invoice', LINE)).toThrow('numbers.key');

@@ -9,7 +9,7 @@ it.each([
 });
 
 it.each(['', '-', '1-', '-1', '2-1', 'a', '1-b', '1 - 2', '10000000', '1-10000000', '1-2-3', 'x1-2'])(
-  'There is no range %j',
+  'Refuses the range %j',
   (text) => expect(() => parseWorkerRange(text)).toThrow('96-127'),
 );
 

@@ -72,7 +72,7 @@ describe('moveForward', () => {
     ['to the ID after its max', { position: 11, moved: 101, columns: { last_id: 100 } }],
     ['to the end of all IDs', { position: ALMOST, moved: MAX }],
     ['not back to its max', { position: 150, moved: 150, columns: { last_id: 100 } }],
-    ['though its max is no ID', { position: 11, moved: 211, columns: { last_id: 0 } }],
+    ['though its max is not an ID', { position: 11, moved: 211, columns: { last_id: 0 } }],
     ['though its max is above all IDs', { position: 11, moved: 211, columns: { last_id: MAX } }],
   ])('moves a period %s', async (_, row) => {
     await insertRow('order@2026', { ...row, hidden: true });
