@@ -1,4 +1,4 @@
-import { MAX_ID, numberOf, numbersOf, sizeOf } from './id-range';
+import { idsOf, MAX_ID, numberOf, numbersOf, sizeOf } from './id-range';
 
 describe('sizeOf', () => {
   it.each([
@@ -15,6 +15,15 @@ describe('sizeOf', () => {
 it('MAX_ID is the largest signed 64-bit integer', () => {
   expect(BigInt.asIntN(64, MAX_ID)).toBe(MAX_ID);
   expect(BigInt.asIntN(64, MAX_ID + 1n)).toBeLessThan(0n);
+});
+
+it('idsOf lists the IDs of the ranges, both ends included', () => {
+  const ranges = [
+    { from: 1n, to: 3n },
+    { from: MAX_ID, to: MAX_ID },
+    { from: 5n, to: 4n },
+  ];
+  expect(idsOf(ranges)).toEqual([1n, 2n, 3n, MAX_ID]);
 });
 
 describe('numbers', () => {

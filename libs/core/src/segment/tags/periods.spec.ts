@@ -1,5 +1,15 @@
 import { PeriodFormat } from '../../format/period-format';
-import { assertNear, calendarOf, PeriodCalendar, PeriodCalendars, periodOf, periodRow, tagOfRow } from './periods';
+import {
+  assertNear,
+  calendarOf,
+  MAX_PERIOD,
+  PERIOD_PATTERN,
+  PeriodCalendar,
+  PeriodCalendars,
+  periodOf,
+  periodRow,
+  tagOfRow,
+} from './periods';
 import { RESETS, isTag } from './tag-settings';
 
 const INVALID = expect.objectContaining({ code: 'LEAF_PERIOD_INVALID' }) as Error;
@@ -50,6 +60,89 @@ describe('a period', () => {
       }
     },
   );
+});
+
+describe('a period of a tag that restarts', () => {
+  const iso = (time: number): string => new Date(time).toISOString().replace('T00:00:00.000Z', '');
+
+  it.each([
+    ['daily', '2026-11-22', '2026-11-18', '2027-12-30'],
+    ['weekly', '2026-W53', '2026-12-19', '2028-02-10'],
+    ['monthly', '2026-02', '2026-01-23', '2028-03-19'],
+    ['quarterly', '2026-Q4', '2026-09-22', '2030-01-11'],
+    ['yearly', '2026', '2025-12-23', '2037-01-11'],
+    ['fiscal:04-01', '2026/04-01', '2026-03-23', '2037-04-11'],
+  ] as const)('%s, %s, has a window that allows for zones, clocks and late documents', (reset, name, opens, closes) => {
+    const { opensAt, closesAt } = periodOf(reset, name);
+    expect([iso(opensAt), iso(closesAt)]).toEqual([opens, closes]);
+  });
+
+  it.each([
+    ['daily', '2026-03-29', '2026-03-30', '2026-03-29T21:59:59.999Z'],
+    ['weekly', '2026-W53', '2027-W01', '2027-01-03T22:59:59.999Z'],
+    ['weekly', '2024-W52', '2025-W01', '2024-12-29T22:59:59.999Z'],
+    ['monthly', '2026-09', '2026-10', '2026-09-30T21:59:59.999Z'],
+    ['quarterly', '2026-Q3', '2026-Q4', '2026-09-30T21:59:59.999Z'],
+    ['quarterly', '2026-Q4', '2027-Q1', '2026-12-31T22:59:59.999Z'],
+    ['yearly', '2026', '2027', '2026-12-31T22:59:59.999Z'],
+    ['fiscal:04-01', '2025/04-01', '2026/04-01', '2026-03-31T21:59:59.999Z'],
+  ] as const)('%s, %s, ends at midnight of its zone, and %s begins', (reset, name, next, end) => {
+    const calendar = new PeriodCalendar(reset, 'Europe/Berlin');
+    const last = Date.parse(end);
+    expect([last - 999, last, last + 1].map((at) => calendar.nameAt(at))).toEqual([name, name, next]);
+    for (const each of [name, next]) {
+      expect(each).toMatch(PERIOD_PATTERN);
+      expect(each.length).toBeLessThanOrEqual(MAX_PERIOD);
+    }
+  });
+
+  it.each([
+    '26',
+    '2026-1',
+    '2026-11-2',
+    '2026-11-22-1',
+    'x2026',
+    '2026-W5',
+    '2026-Q',
+    '2026/04',
+    '2026-Q11',
+    '2026-w48',
+  ])('has no name such as %s', (name) => {
+    expect(name).not.toMatch(PERIOD_PATTERN);
+  });
+
+  it('covers the years 1970 to 9999', () => {
+    const calendar = new PeriodCalendar('daily', 'UTC');
+    expect([0, Date.UTC(9999, 11, 31) - 1].map((at) => calendar.nameAt(at))).toEqual(['1970-01-01', '9999-12-30']);
+    expect(() => calendar.nameAt(Date.UTC(9999, 11, 31))).toThrow(INVALID);
+  });
+
+  it('is looked up once a minute, in a memory of 16 minutes', () => {
+    const format = jest.spyOn(Intl.DateTimeFormat.prototype, 'formatToParts');
+    const calendar = new PeriodCalendar('daily', 'UTC');
+    const minutes = (count: number): number => {
+      format.mockClear();
+      for (let minute = 0; minute < count; minute++) calendar.nameAt(NOW + minute * 60_000);
+      return format.mock.calls.length;
+    };
+    expect([16, 16, 17, 16].map(minutes)).toEqual([16, 0, 1, 16]);
+    format.mockRestore();
+  });
+
+  it.each([
+    ['daily', 2, 400],
+    ['weekly', 7, 400],
+    ['monthly', 7, 744],
+    ['quarterly', 7, 1104],
+    ['yearly', 7, 3660],
+    ['fiscal:04-01', 7, 3660],
+  ] as const)('%s, is at most %d days ahead and %d days back', (reset, ahead, back) => {
+    const days = (count: number): number => NOW + count * 86_400_000;
+    for (const count of [ahead, -back]) expect(() => assertNear(days(count), NOW, reset)).not.toThrow();
+    for (const count of [ahead + 1, -back - 1]) {
+      expect(() => assertNear(days(count), NOW, reset)).toThrow(`at most ${back} days in the past and ${ahead} days`);
+    }
+  });
 });
 
 describe('PeriodFormat', () => {

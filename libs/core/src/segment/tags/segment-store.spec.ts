@@ -15,6 +15,23 @@ describe('SegmentStore', () => {
     await expect(SegmentStore.prototype.allocateAll.call(store, requests)).rejects.toThrow('broken');
   });
 
+  it('lists all tags in one page, and is one database, by default', async () => {
+    const { store } = new SegmentRig();
+    store.put('other', 1n, 10);
+    const pages: string[][] = [];
+    for await (const page of SegmentStore.prototype.tagPages.call(store)) pages.push(page.map(({ tag }) => tag));
+    expect(pages).toEqual([[TAG, 'other']]);
+    expect([TAG, 'other'].map((tag) => store.databaseOf(tag))).toEqual(['memory', 'memory']);
+  });
+
+  it('moves a tag that has lost its newest allocations to the ID after them, by default', async () => {
+    const { store } = new SegmentRig(10);
+    await store.recover(TAG, 42n);
+    expect(store.maxId(TAG)).toBe(42n);
+    await store.recover(TAG, 41n);
+    expect(store.maxId(TAG)).toBe(42n);
+  });
+
   it('answers a ping by looking for a tag', async () => {
     const { store } = new SegmentRig();
     await expect(store.ping()).resolves.toBeUndefined();

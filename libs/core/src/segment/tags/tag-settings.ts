@@ -72,8 +72,6 @@ export const PLAIN_TAG: TagKind = { order: 'relaxed', reset: undefined, zone: un
 export const MAX_STEP = 2_147_483_647;
 /** Maximum number of databases of one tag. */
 export const MAX_INTERLEAVE = 1000;
-/** Maximum length of a time zone name, in characters. */
-export const MAX_ZONE = 64;
 
 /** The settings of a tag that may change. */
 export interface TagLimits {
@@ -150,7 +148,6 @@ function isWithin(value: number, most: number): boolean {
 }
 
 function isZone(zone: string): boolean {
-  if (zone.length > MAX_ZONE) return false;
   try {
     new Intl.DateTimeFormat('en', { timeZone: zone });
     return true;

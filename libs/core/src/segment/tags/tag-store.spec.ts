@@ -7,6 +7,8 @@ import {
   TagStore,
   type TagRow,
   jsonOfTag,
+  newTagOf,
+  newTagRule,
 } from './tag-store';
 import { PLAIN_TAG } from './tag-settings';
 
@@ -45,7 +47,11 @@ describe('what may be stored of a tag', () => {
   it('has a name that leaves room for a period, if it restarts', () => {
     const tag = 'x'.repeat(128);
     expect(() => assertNewTag({ tag, step: 1 })).not.toThrow();
-    expect(() => assertNewTag({ tag, step: 1, reset: 'monthly' })).toThrow('a tag with reset must have at most');
+    // The row of a day is its name, an @ and 2026-11-22, in 128 characters.
+    expect(() => assertNewTag({ tag: 'x'.repeat(117), step: 1, reset: 'monthly' })).not.toThrow();
+    expect(() => assertNewTag({ tag: 'x'.repeat(118), step: 1, reset: 'monthly' })).toThrow(
+      'a tag with reset must have at most 117 characters',
+    );
   });
 
   it('belongs to no named database by default', () => {
@@ -64,6 +70,59 @@ describe('what may be stored of a tag', () => {
   });
 });
 
+describe('a declared tag', () => {
+  it('has the default step, unless it names its own', () => {
+    expect(newTagOf('order')).toEqual({ tag: 'order', step: 2000 });
+    expect(newTagOf({ tag: 'order' })).toEqual({ tag: 'order', step: 2000 });
+    expect(newTagOf({ tag: 'order', step: 5, maxId: 7n })).toEqual({ tag: 'order', step: 5, maxId: 7n });
+  });
+
+  it.each([
+    { tag: 'order' },
+    { tag: 'order', step: 1, maxStep: 9, max: 9n, maxId: 3n, description: '' },
+    { tag: 'order', maxStep: null, max: null },
+    { tag: 'order', order: 'gapless', reset: 'daily', zone: 'UTC', pattern: '{seq}', reissue: true },
+    { tag: 'order', interleave: { of: 2, remainder: 0, block: 1 } },
+  ])('as an option may be %p', (declared) => {
+    expect(newTagRule(declared, 'tags[0]')).toEqual([]);
+  });
+
+  it.each([
+    [undefined, []],
+    ['order', ['tags[0] must be an object, not "order"']],
+    [{}, ['tags[0].tag is required']],
+    [{ tag: '' }, ['tags[0].tag must be a string that is not empty, not ""']],
+    [{ tag: 'a b' }, ['tags[0] cannot be used: "a b" is not a valid tag']],
+    [{ tag: 'a', step: 0 }, ['tags[0].step must be a whole number of 1 or more, not 0']],
+    [{ tag: 'a', step: 2 ** 31 }, ['tags[0] cannot be used: The tag cannot be stored: step']],
+    [{ tag: 'a', maxId: 1 }, ['tags[0].maxId must be a bigint such as 1n, not 1']],
+    [{ tag: 'a', maxStep: 0 }, ['tags[0].maxStep must be a whole number of 1 or more, not 0']],
+    [{ tag: 'a', max: 5 }, ['tags[0].max must be a bigint such as 1n, not 5']],
+    [{ tag: 'a', order: 1 }, ['tags[0].order must be a string']],
+    [{ tag: 'a', reset: 1 }, ['tags[0].reset must be a string']],
+    [{ tag: 'a', zone: 1 }, ['tags[0].zone must be a string']],
+    [{ tag: 'a', pattern: 1 }, ['tags[0].pattern must be a string']],
+    [{ tag: 'a', reissue: 'yes' }, ['tags[0].reissue must be true or false, not "yes"']],
+    [{ tag: 'a', description: 1 }, ['tags[0].description must be a string, not 1']],
+    [{ tag: 'a', steps: 1 }, ['tags[0].steps is not an option; did you mean tags[0].step?']],
+    [
+      { tag: 'a', interleave: { of: 1, remainder: -1, block: 0 } },
+      [
+        'tags[0].interleave.of must be a whole number of 2 or more, not 1',
+        'tags[0].interleave.remainder must be a whole number of 0 or more, not -1',
+        'tags[0].interleave.block must be a whole number of 1 or more, not 0',
+      ],
+    ],
+    [
+      { tag: 'a', interleave: {} },
+      ['of', 'remainder', 'block'].map((name) => `tags[0].interleave.${name} is required`),
+    ],
+  ])('as an option may not be %p', (declared, faults) => {
+    const found = newTagRule(declared, 'tags[0]').map(({ path, fault }) => `${path} ${fault}`);
+    expect(found).toEqual(faults.map((fault) => expect.stringContaining(fault) as string));
+  });
+});
+
 const ROW: TagRow = {
   ...{ ...PLAIN_TAG, tag: 'order', maxId: 2001n, step: 2000, updatedAt: 1_700_000_000_000 },
   ...{ maxStep: undefined, max: undefined, description: undefined },
@@ -73,6 +132,11 @@ const JSON_OF_ROW = { tag: 'order', maxId: '2001', step: 2000, description: '', 
 describe('jsonOfTag', () => {
   it('has only the settings of the tag', () => {
     expect(jsonOfTag(ROW)).toEqual(JSON_OF_ROW);
+  });
+
+  it('has the form of the texts of a gapless tag', () => {
+    const settings = { order: 'gapless', pattern: '{seq:5}', reissue: true } as const;
+    expect(jsonOfTag({ ...ROW, ...settings })).toEqual({ ...JSON_OF_ROW, ...settings });
   });
 
   it('has all settings of the tag, and its database', () => {
