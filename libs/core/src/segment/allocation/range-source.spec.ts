@@ -1,5 +1,6 @@
 import { SegmentRig, TAG } from '../../../../../test/support/fakes/segment-rig';
 import { watch } from '../../../../../test/support/watch';
+import { LeafError } from '../../errors/leaf-error';
 import { MAX_ID } from '../tags/id-range';
 import { RangeSource } from './range-source';
 import { SegmentStore, type Allocation, type TagEntry } from '../tags/segment-store';
@@ -11,6 +12,8 @@ const T = 900_000;
 class WildStore extends SegmentStore {
   readonly description = 'wild';
   readonly raised: bigint[] = [];
+  /** Sizes of the allocations. */
+  readonly sizes: (number | undefined)[] = [];
 
   constructor(private readonly answers: Allocation[]) {
     super();
@@ -24,7 +27,8 @@ class WildStore extends SegmentStore {
     return Promise.resolve({ tag, kind: PLAIN_TAG });
   }
 
-  allocate(): Promise<Allocation> {
+  allocate(_tag: string, size: number | undefined): Promise<Allocation> {
+    this.sizes.push(size);
     return Promise.resolve(this.answers.shift()!);
   }
 
@@ -50,9 +54,10 @@ function sourceOf(rig: SegmentRig): RangeSource {
   return new RangeSource(TAG, rig.context);
 }
 
-function wild(...answers: Allocation[]): { source: RangeSource; store: WildStore } {
+function wild(...answers: Allocation[]): { source: RangeSource; store: WildStore; rig: SegmentRig } {
   const store = new WildStore(answers);
-  return { source: new RangeSource(TAG, { ...new SegmentRig().context, store }), store };
+  const rig = new SegmentRig();
+  return { source: new RangeSource(TAG, { ...rig.context, store }), store, rig };
 }
 
 describe('RangeSource', () => {
@@ -92,6 +97,126 @@ describe('RangeSource', () => {
     await expect(source.load()).resolves.toEqual([{ from: 1n, to: 2000n }]);
     await expect(source.load()).resolves.toEqual([{ from: 2001n, to: 4000n }]);
     await expect(source.load()).resolves.toEqual([{ from: 4001n, to: 8000n }]);
+  });
+
+  it.each([
+    [undefined, 4000],
+    [3000, 3000],
+    [5000, 4000],
+  ])('raises the step no higher than the maximum of the row, which is %p', async (maxStep, size) => {
+    const loads = [1n, 2001n, 4001n].map((from) => ({ from, to: from + 1999n, step: 2000, maxStep }));
+    const { source, store } = wild(...loads);
+    for (let load = 0; load < loads.length; load++) await source.load();
+    expect(store.sizes).toEqual([undefined, undefined, size]);
+  });
+
+  it('raises the step no higher than the maximum of the server', async () => {
+    const source = sourceOf(new SegmentRig(2000, { maxStep: 2500 }));
+    for (let load = 0; load < 3; load++) await source.load();
+    expect(source.size).toBe(2500);
+  });
+
+  it('loads more than its step only for calls that need more, and a burst does not raise the step', async () => {
+    const rig = new SegmentRig(10);
+    const source = sourceOf(rig);
+    // Before the first load, the step of the row is not known.
+    await expect(source.load(5)).resolves.toEqual([{ from: 1n, to: 10n }]);
+    await expect(source.load(10)).resolves.toEqual([{ from: 11n, to: 20n }]);
+    await expect(source.load(25)).resolves.toEqual([{ from: 21n, to: 45n }]);
+    expect(source.size).toBe(20);
+    await expect(source.load(40)).resolves.toEqual([{ from: 46n, to: 85n }]);
+    expect(source.size).toBe(40);
+    expect(rig.store.granted.map(({ exact }) => exact)).toEqual([false, false, true, true]);
+  });
+
+  it('takes a row with the default step for one of them before its first load', async () => {
+    const { store, context } = new SegmentRig(10);
+    await expect(new RangeSource(TAG, context).load(2000)).resolves.toEqual([{ from: 1n, to: 10n }]);
+    const source = new RangeSource(TAG, context);
+    await expect(source.load(2001)).resolves.toEqual([{ from: 11n, to: 2011n }]);
+    expect([source.size, store.count('allocate')]).toEqual([10, 2]);
+  });
+
+  it('loads one block of an interleaved tag, or as many as calls need', async () => {
+    const rig = new SegmentRig();
+    rig.store.put(TAG, 1n, 1000, { ...PLAIN_TAG, interleave: { of: 2, remainder: 0, block: 100 } });
+    const source = sourceOf(rig);
+    const loads: [number, bigint[]][] = [
+      [0, [1n]],
+      [0, [201n]],
+      [0, [401n]],
+      [100, [601n]],
+      [150, [801n, 1001n]],
+    ];
+    for (const [wanted, blocks] of loads) {
+      expect(await source.load(wanted)).toEqual(blocks.map((from) => ({ from, to: from + 99n })));
+      expect(source.size).toBe(100);
+    }
+  });
+
+  it('knows how many IDs are more blocks than a call may take, once it knows their size', async () => {
+    const rig = new SegmentRig();
+    const plain = sourceOf(rig);
+    await plain.load();
+    expect(plain.exceedsBlocks(1_000_000)).toBe(false);
+    rig.store.put(TAG, 1n, 1000, { ...PLAIN_TAG, interleave: { of: 2, remainder: 0, block: 5 } });
+    const source = sourceOf(rig);
+    expect(source.exceedsBlocks(5001)).toBe(false);
+    await source.load();
+    expect([5000, 5001].map((count) => source.exceedsBlocks(count))).toEqual([false, true]);
+  });
+
+  it.each([
+    ['fewer IDs left than its dynamic step', {}, [1, 1, 2, 3, 2]],
+    ['fewer IDs left than its fixed step', { maxStep: 10 }, [1, 1, 1, 2, 1]],
+  ])('takes the last IDs of a tag that has %s, in few calls', async (_, options, calls) => {
+    const rig = new SegmentRig(10, options);
+    rig.store.put(TAG, MAX_ID - 31n, 10);
+    const source = sourceOf(rig);
+    const sizes: bigint[] = [];
+    const counts: number[] = [];
+    for (let load = 0; load < 5; load++) {
+      const before = rig.store.count('allocate');
+      const ranges = await source.load().catch((error: unknown) => {
+        expect(error).toMatchObject({ code: 'LEAF_TAG_EXHAUSTED' });
+        return [];
+      });
+      for (const { from, to } of ranges) sizes.push(to - from + 1n);
+      counts.push(rig.store.count('allocate') - before);
+    }
+    expect([sizes, counts]).toEqual([[10n, 10n, 10n, 1n], calls]);
+    expect(rig.store.maxId(TAG)).toBe(MAX_ID);
+  });
+
+  it('gives up on a used up tag whose store does not know how many IDs are left', async () => {
+    const rig = new SegmentRig(10);
+    rig.store.failNext(1, new LeafError('LEAF_TAG_EXHAUSTED', 'No.'));
+    await expect(sourceOf(rig).load()).rejects.toMatchObject({ code: 'LEAF_TAG_EXHAUSTED' });
+    expect(rig.store.count('allocate')).toBe(1);
+  });
+
+  it('counts each load and each failure as a try, and only what follows a failure as a retry', async () => {
+    const rig = new SegmentRig();
+    const source = sourceOf(rig);
+    const tries = [source.tries];
+    for (const fails of [false, true, true, false, false]) {
+      if (fails) rig.store.failNext(1);
+      await source.load().catch(() => undefined);
+      tries.push(source.tries);
+    }
+    expect(tries).toEqual([0, 1, 2, 3, 4, 5]);
+    expect([source.snapshot().retries, rig.totals.retries]).toEqual([2, 2]);
+  });
+
+  it('counts the losses that the store has mended itself', async () => {
+    const { source, rig } = wild(
+      { from: 1n, to: 10n, step: 10, wentBack: false },
+      { from: 91n, to: 100n, step: 10, wentBack: true },
+    );
+    await source.load();
+    expect(source.snapshot().backwards).toBe(0);
+    await expect(source.load()).resolves.toEqual([{ from: 91n, to: 100n }]);
+    expect([source.snapshot().backwards, rig.totals.backwards]).toEqual([1, 1]);
   });
 
   it('measures from load to load', async () => {

@@ -100,10 +100,9 @@ export class RangeSource {
     const planned = this.block === undefined ? this.plannedStep(startedAt) : undefined;
     // Before the first load, the step of the row is not known.
     const step = planned ?? this.block ?? (this.databaseStep || DEFAULT_STEP);
-    const size = wanted > step ? wanted : planned;
-    const ranges = await this.counted(startedAt, this.allocateOrLess(size));
+    const ranges = await this.counted(startedAt, this.allocateOrLess(wanted > step ? wanted : planned));
     // A burst of calls does not raise the dynamic step.
-    if (size !== planned) this.step = Math.min(this.step, planned ?? this.block ?? this.databaseStep);
+    this.step = Math.min(this.step, planned ?? this.block ?? this.databaseStep);
     return ranges;
   }
 
@@ -178,7 +177,7 @@ export class RangeSource {
 
   /** Whether `count` IDs are more blocks of an interleaved tag than a call may take. False before the first block. */
   exceedsBlocks(count: number): boolean {
-    return this.block !== undefined && count / this.block > MAX_BLOCKS;
+    return count / (this.block ?? Infinity) > MAX_BLOCKS;
   }
 
   /** Size of the newest load; 0 before the first. */
