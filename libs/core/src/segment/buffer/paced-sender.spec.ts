@@ -84,6 +84,7 @@ describe('PacedSender', () => {
       await clock.advance(1000);
       expect(ends).toHaveLength(4);
       sender.wake();
+      expect(sender.isStarting).toBe(false);
       ends[0]!(true);
       await clock.advance(0);
       expect(ends).toHaveLength(5);
@@ -100,6 +101,7 @@ describe('PacedSender', () => {
       await clock.advance(0);
       expect(ends).toHaveLength(1);
       sender.wake();
+      expect([sender.isStarting, clock.sleeping]).toEqual([false, 1]);
       await clock.advance(24);
       expect(ends).toHaveLength(1);
       await clock.advance(1);

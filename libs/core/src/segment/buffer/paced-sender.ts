@@ -59,12 +59,8 @@ export class PacedSender {
   private async sendNext(): Promise<void> {
     const { clock, limit, work } = this;
     const flight = limit.send(clock.monotonic());
-    let isAnswered = false;
-    try {
-      isAnswered = await work.send();
-    } finally {
-      limit.end(flight, clock.monotonic(), isAnswered);
-    }
+    const isAnswered = await work.send();
+    limit.end(flight, clock.monotonic(), isAnswered);
     if (work.isReady()) this.wake();
   }
 

@@ -1,7 +1,7 @@
 import { type IdRange, LeafError, MAX_ID, PLAIN_TAG } from '@leaf-ids/core';
 import { SegmentRig, stopping, TAG } from '../../../../../test/support/fakes/segment-rig';
 import { type Watched, watch } from '../../../../../test/support/watch';
-import { MAX_IN_FLIGHT, type StrictTag } from './strict-tag';
+import { MAX_IN_FLIGHT, StrictTag } from './strict-tag';
 import { TagSources } from '../periodic/tag-sources';
 import type { TagSource } from '../allocation/tag-source';
 import { MAX_WAITING } from '../allocation/wait-queue';
@@ -44,7 +44,7 @@ describe('StrictTag', () => {
     expect(tag.tryNextNumber()).toBeUndefined();
     expect(tag.tryRanges(1)).toBeUndefined();
     expect(tag.step).toBe(8);
-    await tag.preload();
+    await expect(tag.preload()).resolves.toBeUndefined();
     expect(rig.store.count('allocate')).toBe(1);
   });
 
@@ -326,6 +326,59 @@ describe('StrictTag', () => {
     expect(values(ranges).flatMap((range) => range!).map(({ from }: IdRange) => from)).toEqual([1n, 600_001n, 1_200_001n]); // prettier-ignore
   });
 
+  it('sends no second statement beside one that is repeated, although more calls were queued before', async () => {
+    rig.store.hold();
+    for (let call = 0; call <= MAX_IN_FLIGHT; call++) {
+      calls(1);
+      await rig.settle();
+    }
+    rig.store.held[0]!.fail();
+    await rig.clock.advance(50);
+    expect(rig.store.statements).toHaveLength(MAX_IN_FLIGHT + 1);
+    const later = calls(1);
+    rig.store.held[0]!.answer();
+    await rig.settle();
+    expect(rig.store.statements).toHaveLength(MAX_IN_FLIGHT + 1);
+    rig.store.release();
+    await rig.settle();
+    expect(later[0]!.value).toBe(BigInt(MAX_IN_FLIGHT + 2));
+  });
+
+  it('waits for all statements in flight when it is retired', async () => {
+    rig.store.hold();
+    for (let statement = 0; statement < 2; statement++) {
+      calls(1);
+      await rig.settle();
+    }
+    const rest = watch(tag.retire(stopping));
+    rig.store.held[1]!.answer();
+    await rig.settle();
+    expect(rest.settled).toBe(false);
+    rig.store.held[0]!.answer();
+    await rig.settle();
+    expect(rest.value).toEqual([]);
+  });
+
+  it('changes its revision with each statement and each result, and never returns to an earlier one', async () => {
+    rig.store.hold();
+    const seen = [{ revision: tag.revision, loading: tag.snapshot().loading }];
+    const note = async (): Promise<void> => {
+      await rig.settle();
+      seen.push({ revision: tag.revision, loading: tag.snapshot().loading });
+    };
+    for (let statement = 0; statement < 3; statement++) {
+      calls(1);
+      await note();
+    }
+    for (let statement = 0; statement < 3; statement++) {
+      rig.store.held[0]!.answer();
+      await note();
+    }
+    const revisions = seen.map(({ revision }) => revision);
+    expect(revisions).toEqual([...new Set(revisions)].sort((a, b) => a - b));
+    expect(seen.map(({ loading }) => loading)).toEqual([false, true, true, true, true, true, false]);
+  });
+
   it('refuses all calls once retired, and waits for the statement in flight', async () => {
     rig.store.hold();
     const under = calls(1);
@@ -354,6 +407,8 @@ describe('StrictTag', () => {
       issued: 3,
       buffered: 0,
       current: undefined,
+      next: undefined,
+      spare: [],
       loads: 1,
       step: 3,
     });
@@ -437,53 +492,6 @@ describe('StrictTag', () => {
       const both = [...calls(1), ...calls(1, other)];
       await rig.settle();
       expect(both.map(({ value, code }) => value ?? code)).toEqual([1n, 'LEAF_TAG_NOT_FOUND']);
-    });
-  });
-
-  describe('of a generator', () => {
-    it('is known by its row, and ascends over generators', async () => {
-      rig.store.put(TAG, 1n, 1000, STRICT);
-      const [one, two] = [rig.generator(), rig.generator()];
-      await one.refresh.run();
-      const ids = [await one.next(TAG), await two.next(TAG), await one.next(TAG), await two.next(TAG)];
-      expect(ids).toEqual([1n, 2n, 3n, 4n]);
-      expect([one.isStrict(TAG), two.isStrict(TAG), one.isStrict('none')]).toEqual([true, true, false]);
-      expect(one.tryNext(TAG)).toBeUndefined();
-      await one.close();
-      expect(rig.store.givenBack).toEqual([]);
-    });
-
-    it('is replaced if its row was inserted again with another order, above all earlier IDs', async () => {
-      const generator = rig.generator();
-      expect(await generator.next(TAG)).toBe(1n);
-      rig.store.put(TAG, 1n, 1000, STRICT);
-      await generator.refresh.run();
-      expect(generator.isStrict(TAG)).toBe(true);
-      const next = watch(generator.next(TAG));
-      await rig.clock.advance(50);
-      expect(next.value).toBe(1001n);
-      rig.store.put(TAG, 1n, 1000);
-      await generator.refresh.run();
-      expect(generator.isStrict(TAG)).toBe(false);
-    });
-
-    it('refuses a tag with invalid settings', async () => {
-      const generator = rig.generator();
-      jest.spyOn(rig.store, 'findTag').mockResolvedValue({ tag: TAG, kind: undefined });
-      await expect(generator.next(TAG)).rejects.toMatchObject({ code: 'LEAF_TAG_ROW_INVALID' });
-    });
-
-    it('pauses and resumes', async () => {
-      rig.store.put(TAG, 1n, 1000, STRICT);
-      const generator = rig.generator();
-      expect(await generator.pause(TAG)).toBe(true);
-      await expect(generator.next(TAG)).rejects.toMatchObject({ code: 'LEAF_TAG_PAUSED' });
-      expect(generator.snapshotOf(TAG)).toMatchObject({ paused: true, order: 'strict' });
-      await generator.resume(TAG);
-      expect(await generator.next(TAG)).toBe(1n);
-      generator.remove(TAG);
-      rig.store.rows.delete(TAG);
-      await expect(generator.next(TAG)).rejects.toMatchObject({ code: 'LEAF_TAG_NOT_FOUND' });
     });
   });
 });
