@@ -75,4 +75,87 @@ describe('FlightLimit', () => {
     limit.send(0);
     expect(limit.waitMs(0)).toBe(0);
   });
+
+  describe('of measured statements', () => {
+    let limit: FlightLimit;
+    let now: number;
+
+    beforeEach(() => {
+      limit = new FlightLimit(MOST);
+      now = 0;
+    });
+
+    /** Statements that are sent together, and take this long; returns once they have ended. */
+    function send(count: number, ms: number, isMeasured = true): void {
+      const flights = Array.from({ length: count }, () => limit.send(now));
+      now += ms;
+      for (const flight of flights) limit.end(flight, now, isMeasured);
+    }
+
+    /** How long the next statement has to wait behind one that is sent now. */
+    function waitMs(): number {
+      const flight = limit.send(now);
+      const wait = limit.waitMs(now);
+      expect([limit.waitMs(now + wait / 2), limit.waitMs(now + 2 * wait)]).toEqual([wait / 2, 0]);
+      limit.end(flight, now, false);
+      return wait;
+    }
+
+    it('lets none wait behind nothing, and all behind as many as may be in flight', () => {
+      expect(limit.waitMs(0)).toBe(0);
+      const [first] = Array.from({ length: MOST }, () => limit.send(0));
+      expect(limit.waitMs(1000)).toBe(Infinity);
+      limit.end(first!, 1000, true);
+      expect(limit.waitMs(1000)).not.toBe(Infinity);
+    });
+
+    it.each([
+      [12, 16, 48],
+      [12, 15.9, 15.9 / 4],
+      [12, 4, 1],
+    ])('of %d ms alone and %d ms among others lets the next wait for %d ms', (alone, among, wait) => {
+      send(1, alone);
+      expect(waitMs()).toBe(0);
+      send(2, among);
+      expect(waitMs()).toBeCloseTo(wait);
+    });
+
+    it('follows each new duration by an eighth', () => {
+      send(1, 12);
+      send(2, 100);
+      send(1, 20);
+      expect(waitMs()).toBe(4 * 13);
+      send(1, 5, false);
+      expect(waitMs()).toBe(4 * 13);
+      send(1, 1);
+      send(2, 28);
+      expect(waitMs()).toBeCloseTo(4 * 11.5);
+    });
+
+    it('tries several statements after each 64 that were alone, until four have ended', () => {
+      send(1, 12);
+      send(2, 100);
+      for (let ended = 3; ended < 63; ended++) send(1, 12);
+      expect(waitMs()).toBe(48);
+      send(1, 12);
+      expect(waitMs()).toBe(4);
+      send(1, 12);
+      send(3, 100);
+      expect(waitMs()).toBe(4);
+      send(2, 100);
+      expect(waitMs()).toBe(48);
+    });
+
+    it('tries one alone after each 64 statements, and sends several again once it has ended', () => {
+      send(1, 12);
+      for (let ended = 1; ended < 63; ended += 2) send(2, 12);
+      expect(waitMs()).toBe(3);
+      send(2, 12);
+      expect(waitMs()).toBe(48);
+      send(2, 12);
+      expect(waitMs()).toBe(48);
+      send(1, 12);
+      expect(waitMs()).toBe(3);
+    });
+  });
 });
