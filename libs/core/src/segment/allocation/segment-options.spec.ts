@@ -1,4 +1,5 @@
-import { nextStep } from './segment-options';
+import { object } from '../../util/options';
+import { DEFAULT_SEGMENT_OPTIONS, nextStep, SEGMENT_RULES } from './segment-options';
 
 const T = 900_000;
 const options = { durationMs: T, maxStep: 1_000_000 };
@@ -38,5 +39,22 @@ describe('nextStep', () => {
     let step = 1_000_000;
     for (let i = 0; i < 20; i++) step = nextStep(step, 2000, 2 * T, options);
     expect(step).toBe(2000);
+  });
+});
+
+describe('The options of segments', () => {
+  const check = object(SEGMENT_RULES);
+
+  it('have defaults that are valid, as are all of their bounds', () => {
+    expect(DEFAULT_SEGMENT_OPTIONS).toEqual({ prefetchRatio: 0.1, waitMs: 1000, durationMs: T, maxStep: 1_000_000 });
+    expect(check(DEFAULT_SEGMENT_OPTIONS, '')).toEqual([]);
+    expect(check({ prefetchRatio: 0.001, waitMs: 0, durationMs: 1, maxStep: 1 }, '')).toEqual([]);
+    expect(check({ prefetchRatio: 1, waitMs: 2 ** 31 - 1 }, '')).toEqual([]);
+  });
+
+  it('are refused beyond them', () => {
+    const faults = check({ prefetchRatio: 0, waitMs: -1, durationMs: 0, maxStep: 0 }, '');
+    expect(faults.map(({ path }) => path)).toEqual(['prefetchRatio', 'waitMs', 'durationMs', 'maxStep']);
+    expect(check({ prefetchRatio: 1.1, waitMs: 2 ** 31, maxStep: 1.5 }, '')).toHaveLength(3);
   });
 });
