@@ -301,4 +301,78 @@ describe('WorkerWindows after the registry has lost its history', () => {
     await first.windows.keep();
     expect(workers.records.has(window.workerId)).toBe(false);
   });
+
+  it('registers a window to its last timestamp', async () => {
+    const { window } = await first.windows.issue(LEASE, 'billing', MINUTE);
+    await clock.advance(MINUTE);
+    workers.wipe();
+    await first.windows.keep();
+    expect(recordOf(window.workerId)).toMatchObject({ ceiling: window.until, free: true });
+  });
+
+  it('makes one request while the registry keeps its history, and none without a window', async () => {
+    const calls = ['readRegistry', 'writeRegistry', 'list', 'read', 'create', 'replace', 'createAll'] as const;
+    const spies = calls.map((name) => jest.spyOn(first.store, name));
+    const made = (): string[] => calls.filter((_, index) => spies[index]!.mock.calls.length > 0);
+    await first.windows.keep();
+    expect(made()).toEqual([]);
+    await first.windows.issue(LEASE, 'billing', MINUTE);
+    for (const spy of spies) spy.mockClear();
+    await first.windows.keep();
+    expect([made(), spies[0]!.mock.calls.length]).toEqual([['readRegistry'], 1]);
+  });
+
+  it('holds the grace period open once for windows that it registers together', async () => {
+    const hold = jest.spyOn(first.rig.registry, 'holdGraceOpen');
+    await first.windows.issue(LEASE, 'billing', HOUR);
+    workers.wipe();
+    await first.windows.keep();
+    expect(hold).toHaveBeenCalledTimes(1);
+  });
+
+  it('registers those that last longest first', async () => {
+    const ids: number[] = [];
+    for (const [index, minutes] of [10, 30, 20].entries()) {
+      ids.push((await first.windows.issue(lease(index), 'billing', minutes * MINUTE)).window.workerId);
+    }
+    workers.wipe();
+    const create = jest.spyOn(first.store, 'create');
+    await first.windows.keep();
+    expect(create.mock.calls.map(([, , workerId]) => workerId)).toEqual([ids[1], ids[2], ids[0]]);
+  });
+
+  it('writes each window once that a promoted replica has in an earlier state', async () => {
+    const writes: number[] = [];
+    for (const count of [1, 20]) {
+      const all = new InMemoryWorkers();
+      const { rig, store, windows } = windowServer(all, clock, 5, { most: 20 });
+      await rig.start();
+      for (let n = 0; n < count; n++) await windows.issue(lease(n), 'billing', MINUTE);
+      const copy = all.copy();
+      for (let n = 0; n < count; n++) await windows.extend(lease(n), HOUR);
+      all.promote(copy, 'replica');
+      const replace = jest.spyOn(store, 'replace');
+      await windows.keep();
+      writes.push(replace.mock.calls.length);
+    }
+    expect(writes[1]).toBe(20 * writes[0]!);
+  });
+
+  it('does not register a window that is released meanwhile', async () => {
+    const { window } = await first.windows.issue(LEASE, 'billing', MINUTE);
+    const copy = workers.copy();
+    await first.windows.extend(LEASE, 30 * MINUTE);
+    workers.promote(copy, 'replica');
+    const last = clock.now();
+    await Promise.all([first.windows.keep(), first.windows.release(LEASE, last)]);
+    expect(recordOf(window.workerId)).toMatchObject({ free: true, ceiling: last });
+  });
+
+  it('releases a window to the end that another server has answered before a failover', async () => {
+    const { window } = await first.windows.issue(LEASE, 'billing', 30 * MINUTE);
+    const longer = await server(2).windows.extend(LEASE, HOUR);
+    workers.promote(workers.copy(), 'replica');
+    await first.windows.release(LEASE);
+    expect(recordOf(window.workerId)).toMatchObject({ free: true, ceiling: longer.until });
+  });
 });

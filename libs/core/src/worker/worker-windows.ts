@@ -286,7 +286,7 @@ export class WorkerWindows {
     const { usableWorkers } = this.registry;
     const own = records.filter(({ workerId }) => isWorkerIn(usableWorkers, workerId));
     return own.filter(({ record }) => {
-      const isReserved = record.free ? record.ceiling > now : record.ceiling + MARGIN_MS >= now;
+      const isReserved = record.free ? record.ceiling >= now : record.ceiling + MARGIN_MS >= now;
       return isReserved && windowOf(record) !== undefined;
     }).length;
   }
