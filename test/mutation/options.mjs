@@ -34,7 +34,8 @@ export function strykerOptions(part, mutate, concurrency) {
         rootDir: undefined,
         // Stryker adds this to jest.config.js, and would run each test in all of its projects.
         projects: [],
-        roots: ['apps', 'libs', 'test'].map((folder) => `<rootDir>/${folder}`),
+        // Jest lists the files below them for each mutant.
+        roots: part.tests.map(folderOf),
         testRegex: part.tests.map(specs),
         testRunner: '<rootDir>/test/mutation/jest-circus-narrow.cjs',
         testSequencer: '<rootDir>/test/mutation/smallest-first.sequencer.cjs',
@@ -57,6 +58,12 @@ export function strykerOptions(part, mutate, concurrency) {
     htmlReporter: { fileName: `${cache}/${part.name}.html` },
     thresholds: { high: 95, low: 90, break: null },
   };
+}
+
+/** The folder of the tests whose paths begin as the regular expression `path`. */
+function folderOf(path) {
+  const [begin] = path.split(/[^\w/.-]/);
+  return `<rootDir>/${begin.slice(0, begin.lastIndexOf('/'))}`;
 }
 
 function specs(path) {
