@@ -153,6 +153,30 @@ describe('CallerQueue', () => {
     expect([again.size, answers]).toEqual([5, ['a: late', 'b: 1 to 2', 'c: 3 to 5']]);
   });
 
+  it('refuses callers in several batches at their own deadlines, also when another batch is served', async () => {
+    for (const [index, waitedMs] of [300, 200, 100, 0].entries()) {
+      call(`${index}`, 1, clock.monotonic() - waitedMs);
+      if (index > 0) queue.next();
+      else queue.serve(queue.next(), { from: 1n, to: 1n });
+    }
+    await clock.advance(799);
+    expect(answers).toEqual(['0: 1 to 1']);
+    for (const [index, ms] of [1, 100, 100].entries()) {
+      await clock.advance(ms);
+      expect(answers.at(-1)).toBe(`${index + 1}: late`);
+      expect(answers).toHaveLength(index + 2);
+    }
+  });
+
+  it('keeps the deadline of a batch when a later one is served', async () => {
+    call('a', 1);
+    queue.next();
+    call('b', 1);
+    queue.serve(queue.next(), { from: 2n, to: 2n });
+    await clock.advance(1000);
+    expect(answers).toEqual(['b: 2 to 2', 'a: late']);
+  });
+
   it('does not divide a batch of one caller', async () => {
     call('a', 3);
     const batch = queue.next();

@@ -9,8 +9,8 @@ interface Caller {
   readonly deadline: number;
   readonly serve: (range: IdRange) => void;
   readonly refuse: (error: Error) => void;
-  /** Whether the caller was served or refused. */
-  settled: boolean;
+  /** A caller that is served leaves with its batch. */
+  refused: boolean;
   /** Whether it gets a batch of its own; see {@link CallerQueue.divide}. */
   alone: boolean;
 }
@@ -68,7 +68,7 @@ export class CallerQueue {
   wait(count: number, since = this.clock.monotonic()): Promise<IdRange> {
     const deadline = since + this.options.waitMs;
     return new Promise((serve, refuse) => {
-      this.waiting.push({ count, deadline, serve, refuse, settled: false, alone: false });
+      this.waiting.push({ count, deadline, serve, refuse, refused: false, alone: false });
       if (this.cancelAlarm === undefined) this.watch();
     });
   }
@@ -101,8 +101,7 @@ export class CallerQueue {
     this.end(batch);
     for (const caller of batch.callers) {
       const share = rest.takeRange(caller.count);
-      if (caller.settled) continue;
-      caller.settled = true;
+      if (caller.refused) continue;
       served += caller.count;
       caller.serve(share);
     }
@@ -112,13 +111,13 @@ export class CallerQueue {
   /** Fails a batch: refuses all its callers. */
   refuse(batch: Batch, error: Error): void {
     this.end(batch);
-    for (const caller of batch.callers) settle(caller, error);
+    for (const caller of batch.callers) refuse(caller, error);
   }
 
   /** Cancels a batch: its callers return to the queue, in the order in which they came. */
   putBack(batch: Batch): void {
     this.batches.delete(batch);
-    const callers = batch.callers.filter(({ settled }) => !settled);
+    const callers = batch.callers.filter(({ refused }) => !refused);
     this.waiting = [...callers, ...this.waiting].sort((one, other) => one.deadline - other.deadline);
   }
 
@@ -139,7 +138,7 @@ export class CallerQueue {
   close(reason: () => LeafError): void {
     const callers = [...this.inBatches(), ...this.waiting];
     this.waiting = [];
-    for (const caller of callers) settle(caller, reason());
+    for (const caller of callers) refuse(caller, reason());
     this.endAlarm();
   }
 
@@ -167,7 +166,7 @@ export class CallerQueue {
   private first(): Caller | undefined {
     let first = this.waiting[0];
     for (const { callers } of this.batches) {
-      const own = callers.find(({ settled }) => !settled);
+      const own = callers.find(({ refused }) => !refused);
       if (own !== undefined && (first === undefined || own.deadline < first.deadline)) first = own;
     }
     return first;
@@ -175,16 +174,15 @@ export class CallerQueue {
 
   private readonly expire = (): void => {
     const now = this.clock.monotonic();
-    for (const caller of this.inBatches()) if (caller.deadline <= now) settle(caller, this.options.late());
+    for (const caller of this.inBatches()) if (caller.deadline <= now) refuse(caller, this.options.late());
     const inTime = this.waiting.findIndex(({ deadline }) => deadline > now);
     const late = this.waiting.splice(0, inTime < 0 ? this.waiting.length : inTime);
-    for (const caller of late) settle(caller, this.options.late());
+    for (const caller of late) refuse(caller, this.options.late());
     this.watch();
   };
 }
 
-function settle(caller: Caller, error: Error): void {
-  if (caller.settled) return;
-  caller.settled = true;
+function refuse(caller: Caller, error: Error): void {
+  caller.refused = true;
   caller.refuse(error);
 }

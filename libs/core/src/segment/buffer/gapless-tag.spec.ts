@@ -37,7 +37,7 @@ describe('GaplessTag', () => {
       revision: 0,
       step: 0,
     });
-    expect(tag.snapshot()).toEqual({
+    expect(tag.snapshot()).toStrictEqual({
       ...{ tag: 'invoice', order: 'gapless', loading: false, spare: [], current: undefined, next: undefined },
       ...{ ...figures, lastLoadMs: undefined, lastLoadAt: undefined, lastError: undefined },
     });
