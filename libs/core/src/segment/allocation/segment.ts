@@ -52,7 +52,7 @@ export class Segment {
 
   /** The next ID to issue; one past the range if there is none. */
   get position(): bigint {
-    if (this.cursorLeft !== this.left) this.moveCursor();
+    this.moveCursor();
     return this.cursor;
   }
 

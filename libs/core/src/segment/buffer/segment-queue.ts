@@ -54,7 +54,6 @@ export class SegmentQueue {
   }
 
   append(ranges: readonly IdRange[]): void {
-    if (ranges.length === 0) return;
     const added = ranges.map((range) => new Segment(range));
     for (const { size } of added) {
       this.received += size;
@@ -131,7 +130,6 @@ export class SegmentQueue {
       ...this.following.toReversed(),
       ...loaded.map((range) => new Segment(range)),
     ]) {
-      if (segment.left === 0) continue;
       if (segment.position !== end) {
         first = segment;
         left = 0;

@@ -86,7 +86,7 @@ export interface TagLimits {
 export function settingFault({ step, maxStep, max, ...kind }: TagLimits & Partial<TagKind>): string | undefined {
   if (step !== undefined && !isWithin(step, MAX_STEP)) return `step must be a whole number from 1 to ${MAX_STEP}`;
   if (!isNil(maxStep) && !isWithin(maxStep, MAX_STEP)) return `maxStep must be a whole number from 1 to ${MAX_STEP}`;
-  if (!isNil(maxStep) && step !== undefined && maxStep < step) return 'maxStep must not be less than step';
+  if (!isNil(maxStep) && maxStep < (step ?? 0)) return 'maxStep must not be less than step';
   if (!isNil(max) && (max < 1n || max >= MAX_ID)) return `max must be a whole number from 1 to ${MAX_ID - 1n}`;
   return kindFault({ ...kind, max }) ?? ambiguityOf(kind.zone);
 }
