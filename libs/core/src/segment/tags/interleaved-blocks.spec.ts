@@ -33,11 +33,20 @@ describe('InterleavedBlocks', () => {
     ]);
   });
 
+  it('may have a single ID in each block', () => {
+    const odd = new InterleavedBlocks({ of: 2, remainder: 0, block: 1 });
+    expect(odd.run(odd.atPosition(3n), 2)).toEqual([
+      { range: { from: 5n, to: 5n }, from: 3n, end: 4n },
+      { range: { from: 7n, to: 7n }, from: 4n, end: 5n },
+    ]);
+  });
+
   it('recognizes its own whole blocks', () => {
     expect(second.exactly({ from: 41n, to: 50n })).toMatchObject({ from: 11n, end: 21n });
     expect(second.exactly({ from: 42n, to: 50n })).toBeUndefined();
     expect(second.exactly({ from: 41n, to: 49n })).toBeUndefined();
     expect(second.exactly({ from: 1n, to: 10n })).toBeUndefined();
+    expect(second.exactly({ from: 42n, to: 80n })).toBeUndefined();
   });
 
   it('assigns each ID to exactly one share', () => {
