@@ -131,12 +131,12 @@ const JSON_OF_ROW = { tag: 'order', maxId: '2001', step: 2000, description: '', 
 
 describe('jsonOfTag', () => {
   it('has only the settings of the tag', () => {
-    expect(jsonOfTag(ROW)).toEqual(JSON_OF_ROW);
+    expect(jsonOfTag(ROW)).toStrictEqual(JSON_OF_ROW);
   });
 
   it('has the form of the texts of a gapless tag', () => {
     const settings = { order: 'gapless', pattern: '{seq:5}', reissue: true } as const;
-    expect(jsonOfTag({ ...ROW, ...settings })).toEqual({ ...JSON_OF_ROW, ...settings });
+    expect(jsonOfTag({ ...ROW, ...settings })).toStrictEqual({ ...JSON_OF_ROW, ...settings });
   });
 
   it('has all settings of the tag, and its database', () => {
