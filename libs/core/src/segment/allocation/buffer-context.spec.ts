@@ -4,6 +4,7 @@ import { IdleRetries } from './buffer-context';
 describe('IdleRetries', () => {
   it('lets a load that nobody waits for be retried for ten seconds', async () => {
     const clock = new FakeClock();
+    await clock.advance(60_000);
     const retries = new IdleRetries(clock);
     const load = {};
     expect(retries.admits(load)).toBe(true);
