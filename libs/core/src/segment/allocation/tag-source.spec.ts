@@ -1,5 +1,6 @@
 import { LeafError } from '../../errors/leaf-error';
-import { type TagSource, UsedSources } from './tag-source';
+import { Segment } from './segment';
+import { type TagSource, UsedSources, view } from './tag-source';
 
 const failure = new LeafError('LEAF_STORE_UNAVAILABLE', 'Down.');
 
@@ -64,4 +65,10 @@ describe('UsedSources, of IDs issued', () => {
     await used.retire(source('strange', 3), () => failure);
     expect(used.countIssued()).toBe(0);
   });
+});
+
+it('the snapshot of a segment has its range and the next ID', () => {
+  const segment = new Segment({ from: 11n, to: 20n });
+  segment.takeRange(3);
+  expect(view(segment)).toEqual({ from: 11n, to: 20n, position: 14n });
 });
