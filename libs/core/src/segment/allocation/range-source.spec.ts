@@ -208,6 +208,14 @@ describe('RangeSource', () => {
     expect([source.snapshot().retries, rig.totals.retries]).toEqual([2, 2]);
   });
 
+  it('keeps the highest ID when a lower range of an overlapping allocation comes later', async () => {
+    const source = sourceOf(new SegmentRig());
+    for (const from of [11n, 1n]) {
+      await source.accept(0, Promise.resolve({ from, to: from + 9n, step: 10 }), () => true);
+      expect(source.highest).toBe(20n);
+    }
+  });
+
   it('counts the losses that the store has mended itself', async () => {
     const { source, rig } = wild(
       { from: 1n, to: 10n, step: 10, wentBack: false },
@@ -374,6 +382,7 @@ describe('RangeSource', () => {
       lastLoadAt: undefined,
       lastError: undefined,
     });
+    expect(source.failure).toBeUndefined();
     rig.store.failNext(1, new Error('plain'));
     await expect(source.load()).rejects.toThrow('plain');
     expect(source.snapshot()).toMatchObject({ loads: 0, failures: 1, retries: 0, lastError: 'plain' });

@@ -219,7 +219,7 @@ export class RangeSource {
       return await this.allocate(size);
     } catch (error) {
       if (!isLeafError(error, 'LEAF_TAG_EXHAUSTED')) throw error;
-      if (size !== undefined && size > this.databaseStep) return this.allocateOrLess(undefined);
+      if ((size ?? 0) > this.databaseStep) return this.allocateOrLess(undefined);
       if (!(error instanceof TagExhaustedError) || error.left < 1n) throw error;
       return this.allocateOrLess(Number(error.left));
     }
