@@ -61,6 +61,22 @@ describe('DoubleBuffer, preload', () => {
   });
 });
 
+describe('DoubleBuffer, a call that waits in an outage', () => {
+  it('lets its load be retried, although as many as may be are retried without a call', async () => {
+    const rig = new SegmentRig(10);
+    for (let load = 0; load < 32; load++) rig.context.idleRetries.admits({});
+    rig.store.breakDown();
+    const call = watch(rig.buffer().take());
+    await rig.settle();
+    expect(rig.store.count('allocate')).toBe(1);
+    await rig.clock.advance(24);
+    expect(rig.store.count('allocate')).toBe(1);
+    rig.store.heal();
+    await rig.clock.advance(1);
+    expect([call.value, rig.store.count('allocate')]).toEqual([1n, 2]);
+  });
+});
+
 describe('DoubleBuffer, ranges beside a gap', () => {
   it('takes the IDs on both sides of it, and skips none', async () => {
     const rig = new SegmentRig(10, { maxStep: 10 });
