@@ -40,6 +40,26 @@ describe('WaitQueue', () => {
     expect(clock.sleeping).toBe(0);
   });
 
+  it('is idle without a call, a watcher and an overload of the last second', async () => {
+    const state = (): boolean[] => [line.occupied, line.idle];
+    expect(state()).toEqual([false, true]);
+    join();
+    expect(state()).toEqual([true, false]);
+    line.wake();
+    expect(state()).toEqual([false, true]);
+    void line.watch();
+    expect(state()).toEqual([false, false]);
+    line.wake();
+    join(ROOM);
+    await clock.advance(LATE_MS);
+    join();
+    line.wake();
+    await clock.advance(CROWDED_MS - 1);
+    expect(state()).toEqual([false, false]);
+    await clock.advance(1);
+    expect(state()).toEqual([false, true]);
+  });
+
   it('lets each wait until its own deadline', async () => {
     join();
     await clock.advance(400);
