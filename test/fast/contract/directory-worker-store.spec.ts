@@ -96,7 +96,7 @@ describe('a locked directory', () => {
     await rm(file());
     await expect(open().list(INSTANCE)).rejects.toThrow('held by another server');
     await store.close();
-    expect(await open().list(INSTANCE)).toEqual([]);
+    expect(await open().list(INSTANCE)).toStrictEqual([]);
   });
 
   it('lists the record of the assigned worker, whichever instance wrote it', async () => {
@@ -128,9 +128,9 @@ describe('a locked directory', () => {
       code: 'LEAF_WORKER_FILE_INVALID',
     });
     expect(await readFile(file(), 'utf8')).toBe(text);
-    expect(await store.list()).toEqual([]);
+    expect(await store.list()).toStrictEqual([]);
     await rm(file());
-    expect(await store.list(INSTANCE)).toEqual([]);
+    expect(await store.list(INSTANCE)).toStrictEqual([]);
   });
 
   it('refuses a record or a document that cannot be read', async () => {

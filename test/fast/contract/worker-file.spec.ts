@@ -5,7 +5,8 @@ import { LeafError, type StoredWorker, type WorkerRecord } from '@leaf-ids/core'
 import type { FileRecord } from '@leaf-ids/core/internal';
 import { FakeClock, InMemoryWorkers, InMemoryWorkerStore } from '@leaf-ids/core/testing';
 import { ExclusiveLock } from '../../../libs/registry/src/file/exclusive-lock';
-import { PropertiesWorkerFile } from '../../../libs/registry/src/file/properties-worker-file';
+import { PropertiesWorkerFile, readTextFile } from '../../../libs/registry/src/file/properties-worker-file';
+import { withoutRights } from '../../support/without-rights';
 import { givenTwice, LeaseRig, pass, REPORT_MS } from '../../support/fakes/lease-rig';
 
 const START = 1_700_000_000_000;
@@ -44,7 +45,10 @@ describe('the worker file', () => {
     // Reading it fails with EIO.
     await symlink('/proc/self/mem', pathOf('h1'));
     const message = expect.stringMatching(/EIO.*Do not delete the file/) as string;
-    await expect(fileOf('h1').open(INSTANCE)).rejects.toMatchObject({ ...UNREACHABLE, message });
+    const cause = { code: 'EIO' };
+    await expect(fileOf('h1').open(INSTANCE)).rejects.toMatchObject({
+      ...{ ...UNREACHABLE, message, cause, retryAfterMs: 1000 },
+    });
   });
 
   it('is read as it was written, with the keys of Java first', async () => {
@@ -94,7 +98,7 @@ describe('the worker file', () => {
     const whole = await readFile(pathOf('h1'), 'utf8');
     const cut = Array.from({ length: whole.length }, (_, length) => whole.slice(0, length));
     const wrong = [/^workerID=.*$/m, /^maxTimestamp=.*$/m, /^write=.*$/m].flatMap((line) =>
-      ['=', '=-1', '=seven', '=9007199254740992'].map((value) =>
+      ['=', '=-1', '=seven', '=7x', '=9007199254740992'].map((value) =>
         whole.replace(line, (text) => text.slice(0, text.indexOf('=')) + value),
       ),
     );
@@ -106,6 +110,8 @@ describe('the worker file', () => {
       foreign,
       whole.replace(/^layout=.*\n/m, ''),
       whole.replace('held', 'maybe'),
+      `${whole}write=4\n`,
+      'workerID=7\nmaxTimestamp=1\nregistry=r\ninstance=10.0.0.7:8080\nreleased=true\nversion=2\n',
     ]) {
       await writeFile(pathOf('h1'), text);
       await expect(file.open(INSTANCE)).rejects.toMatchObject(INVALID);
@@ -115,9 +121,33 @@ describe('the worker file', () => {
     expect(await file.open(INSTANCE)).toEqual(record);
   });
 
+  it.each([
+    ['', 'it is empty'],
+    ['workerID=7\nstate=he', 'its last line is incomplete'],
+    ['workerID=7\nstate=held\n', 'the line maxTimestamp= is missing'],
+  ])('that contains %j is refused because %s', async (text, problem) => {
+    await mkdir(join(directory, 'h1', '8080'), { recursive: true });
+    await writeFile(pathOf('h1'), text);
+    const message = expect.stringContaining(
+      `${pathOf('h1')} is invalid: ${problem}. Leaf has not changed it.`,
+    ) as string;
+    await expect(fileOf('h1').open(INSTANCE)).rejects.toMatchObject({ ...INVALID, message });
+  });
+
   it('that cannot be read is refused', async () => {
     await mkdir(pathOf('h1'), { recursive: true });
-    await expect(fileOf('h1').open(INSTANCE)).rejects.toMatchObject(INVALID);
+    const cause = { code: 'EISDIR' };
+    await expect(fileOf('h1').open(INSTANCE)).rejects.toMatchObject({ ...INVALID, cause });
+  });
+
+  it('that this user may not read is not called invalid', async () => {
+    const file = join(directory, 'file');
+    await writeFile(file, 'state=held\n');
+    const message = expect.stringMatching(/EACCES.*Make it readable for this user\. Do not delete it/) as string;
+    await expect(withoutRights(file, () => readTextFile(file))).rejects.toMatchObject({
+      ...{ code: 'LEAF_DATA_DIR_UNUSABLE', message },
+      cause: { code: 'EACCES' },
+    });
   });
 
   it('belongs to one process at a time', async () => {
@@ -156,7 +186,9 @@ describe('the worker file', () => {
     await file.open(INSTANCE);
     await file.write(record);
     await mkdir(`${pathOf('h1')}.tmp`);
-    await expect(file.write({ ...record, ceiling: START + 1 })).rejects.toMatchObject(UNREACHABLE);
+    await expect(file.write({ ...record, ceiling: START + 1 })).rejects.toMatchObject({
+      ...{ ...UNREACHABLE, cause: { code: 'EISDIR' }, retryAfterMs: 1000 },
+    });
     expect(await file.open(INSTANCE)).toEqual(record);
     await rm(`${pathOf('h1')}.tmp`, { recursive: true });
     await file.write({ ...record, ceiling: START + 1 });

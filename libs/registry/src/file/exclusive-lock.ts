@@ -35,11 +35,7 @@ export class ExclusiveLock {
    * file.
    */
   async isInPlace(): Promise<boolean> {
-    try {
-      return (await inodeOf(this.path)) === this.inode;
-    } catch {
-      return false;
-    }
+    return (await inodeOf(this.path).catch(() => undefined)) === this.inode;
   }
 
   release(): void {

@@ -13,7 +13,7 @@ import {
 } from '@leaf-ids/core';
 import { codeOf, isCount, parseObject } from '@leaf-ids/core/internal';
 import { type ExclusiveLock, lockDirectory } from '../../file/exclusive-lock';
-import { formatRecord, invalid, notWritten, readRecord, readText, writeText } from './worker-record-file';
+import { formatRecord, invalid, notWritten, readRecord, readText, workerIdOf, writeText } from './worker-record-file';
 
 /** Matches any instance in the worker map. */
 const ANY = '*';
@@ -50,7 +50,7 @@ export class DirectoryWorkerStore extends WorkerStore {
 
   async readRegistry(): Promise<StoredRegistry> {
     const text = await readText(this.registry);
-    const document = text === undefined ? undefined : parseRegistryDocument(text);
+    const document = parseRegistryDocument(text ?? '');
     if (text !== undefined && document === undefined) throw invalid(this.registry, 'it is not a registry document');
     return { document, origin: ORIGIN, version: text ?? '' };
   }
@@ -162,7 +162,7 @@ export class DirectoryWorkerStore extends WorkerStore {
   private async numbers(): Promise<number[]> {
     try {
       const names = await readdir(this.description);
-      return names.flatMap((name) => (/^worker-\d{1,9}$/.test(name) ? Number(name.slice('worker-'.length)) : []));
+      return names.flatMap((name) => workerIdOf(name) ?? []);
     } catch (error) {
       if (codeOf(error) === 'ENOENT') return [];
       throw notWritten(this.description, error);

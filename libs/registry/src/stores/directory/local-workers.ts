@@ -2,7 +2,7 @@ import { readdir } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { type Clock, isLeafError } from '@leaf-ids/core';
 import { lockDirectory } from '../../file/exclusive-lock';
-import { readRecord } from './worker-record-file';
+import { readRecord, workerIdOf } from './worker-record-file';
 
 /** Another process that checks the lock holds it for a moment: attempts, and milliseconds between two of them. */
 const LOCK_ATTEMPTS = 20;
@@ -19,10 +19,10 @@ export async function localWorkerBeside(file: string, clock: Clock, all: boolean
   const data = dirname(file);
   for (const name of await directoriesIn(data)) {
     for (const worker of await directoriesIn(join(data, name))) {
-      const [, workerId] = /^worker-(\d{1,9})$/.exec(worker) ?? [];
+      const workerId = workerIdOf(worker);
       if (workerId === undefined) continue;
       const directory = join(data, name, worker);
-      const ceiling = await ceilingOf(directory, Number(workerId));
+      const ceiling = await ceilingOf(directory, workerId);
       const use = useUntil(ceiling, clock.now()) ?? (all && ceiling !== undefined && (await useOf(directory, clock)));
       if (use) return `worker ${workerId} of the registry local, ${use}: ${directory}`;
     }

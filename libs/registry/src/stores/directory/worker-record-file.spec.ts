@@ -2,7 +2,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { WorkerRecord } from '@leaf-ids/core';
-import { formatRecord, readRecord, readText, writeText } from './worker-record-file';
+import { formatRecord, invalid, notWritten, readRecord, readText, workerIdOf, writeText } from './worker-record-file';
 
 const NOW = 1_700_000_000_000;
 const RECORD: WorkerRecord = {
@@ -62,6 +62,36 @@ describe('the record of a worker in a directory', () => {
     const below = join(path, 'workerID.json');
     expect(await readText(below)).toBeUndefined();
     await expect(writeText(below, 'x')).rejects.toMatchObject({ code: 'LEAF_DATA_DIR_UNUSABLE' });
+  });
+
+  it.each<[string, number | undefined]>([
+    ['worker-0', 0],
+    ['worker-1023', 1023],
+    ['worker-999999999', 999_999_999],
+    ['worker-1000000000', undefined],
+    ['worker-', undefined],
+    ['worker-x', undefined],
+    ['worker-3x', undefined],
+    ['my-worker-3', undefined],
+    ['worker--3', undefined],
+  ])('is in the directory %s of the worker %s', (name, workerId) => {
+    expect(workerIdOf(name)).toBe(workerId);
+  });
+
+  it.each<[string, string, RegExp, number | undefined]>([
+    ['EROFS', 'LEAF_DATA_DIR_UNUSABLE', /^The worker file \/x is on a read-only file system\. Mount it/, undefined],
+    ['ENOTDIR', 'LEAF_DATA_DIR_UNUSABLE', /^\/x is not a directory: broken\. Move the file away/, undefined],
+    ['ENOSPC', 'LEAF_REGISTRY_UNREACHABLE', /^Cannot write the worker file \/x: broken\. Free space/, 1000],
+  ])('that cannot be written because of %s is %s', (code, expected, message, retryAfterMs) => {
+    const cause = Object.assign(new Error('broken'), { code });
+    const error = notWritten('/x', cause);
+    expect(error).toMatchObject({ code: expected, cause, message: expect.stringMatching(message) as string });
+    expect(error.retryAfterMs).toBe(retryAfterMs);
+  });
+
+  it('is refused with the cause', () => {
+    const cause = new Error('broken');
+    expect(invalid('/x', 'it is torn', cause).cause).toBe(cause);
   });
 
   it('is refused when a directory is in its place', async () => {

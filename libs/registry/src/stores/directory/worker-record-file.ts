@@ -2,6 +2,12 @@ import { LeafError, type StoredWorker, type WorkerRecord } from '@leaf-ids/core'
 import { codeOf, isCount, isTime, messageOf, parseObject, writeDurably } from '@leaf-ids/core/internal';
 import { readTextFile } from '../../file/properties-worker-file';
 
+/** The worker ID of a directory with this name, `worker-<n>`; undefined for any other name. */
+export function workerIdOf(name: string): number | undefined {
+  const digits = /^worker-(\d{1,9})$/.exec(name)?.[1];
+  return digits === undefined ? undefined : Number(digits);
+}
+
 /**
  * The content of `workerID.json`: the four keys of the Java service's local mode, then our own, ending with the process
  * ID.
