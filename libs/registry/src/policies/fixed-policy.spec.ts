@@ -27,8 +27,8 @@ describe('FixedPolicy', () => {
   });
 
   it('creates the record with the number that it had, or with the next one', async () => {
-    expect(await choices([], 3)).toEqual([{ create: 3 }, { create: undefined }]);
-    expect(await choices([])).toEqual([{ create: undefined }]);
+    expect(await choices([], 3)).toStrictEqual([{ create: 3 }, { create: undefined }]);
+    expect(await choices([])).toStrictEqual([{ create: undefined }]);
   });
 
   it('waits in a grace period for every ceiling to pass, and every holder to report three times', () => {

@@ -75,9 +75,15 @@ describe('PoolPolicy', () => {
   });
 
   it('offers the least recently used half first, in random order, and of equal ones the lower ID', async () => {
-    const records = [freed(0, 50), freed(1, 40), freed(2, 30), freed(3, 30), freed(4, 10)];
+    const records = [freed(0, 50), freed(1, 40), freed(3, 30), freed(2, 30), freed(4, 10)];
     expect(await offered(records, 4)).toEqual(['T4', 'T2', 'T3', 'T1', 'T0']);
     expect(await offered(records, 4, { random: (range) => range - 1 })).toEqual(['T3', 'T2', 'T4', 'T0', 'T1']);
+  });
+
+  it('offers no record outside the range of the server', async () => {
+    const records = [freed(1, NOW - 1), freed(2, NOW - 2), freed(3, NOW - 3), used(4, 1, { leaseId: 'b' })];
+    expect(await offered(records, 2, { workers: { first: 2, last: 2 } })).toEqual(['T2']);
+    expect(await offered([freed(0, NOW - 1)], 3, { workers: { first: 2, last: 3 } })).toEqual(['C2', 'C3']);
   });
 
   it('offers the preferred worker ID before the others', async () => {
