@@ -100,6 +100,11 @@ describe('PoolStore', () => {
       ...UNREADABLE,
       message: expect.stringContaining('place 8') as string,
     });
+    const document = {
+      ...{ id: 'f00', strategy: 'etcd', madeAt: NOW, layout: 'a', highest: 3, generation: 1 },
+      ...{ origin: 'here', began: NOW, floor: 0 },
+    };
+    expect(store.documentOf(JSON.stringify(document))).toMatchObject(document);
     expect(() => store.documentOf('{}')).toThrow(expect.objectContaining(UNREADABLE));
     expect(() => store.documentOf('{}')).toThrow('place of the document');
   });

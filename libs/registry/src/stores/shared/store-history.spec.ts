@@ -11,7 +11,7 @@ describe('the history of a store', () => {
   it('keeps its origin while the cluster lives, for every server', () => {
     const origin = read(new StoreHistory(), undefined, at(9, 4));
     const server = new StoreHistory();
-    for (const later of [at(9, 4), at(10, 5), at(11, 5), at(5000, 3000)]) {
+    for (const later of [at(9, 4), at(10, 4), at(10, 5), at(11, 5), at(5000, 3000)]) {
       expect(read(server, origin, later)).toBe(origin);
       expect(read(new StoreHistory(), origin, later)).toBe(origin);
     }
@@ -49,7 +49,10 @@ describe('the history of a store', () => {
     const origin = read(history, undefined, at(9, 4));
     read(history, origin, at(60, 50));
     expect(read(history, origin, at(40, 30))).not.toBe(origin);
+    expect(history.mark).toEqual({ source: 'c1', revision: 30 });
     expect(read(history, origin, at(41, 31))).not.toBe(origin);
+    // Nor when the data are gone altogether.
+    expect(read(history, undefined, at(42, 32))).toBe('c1:42:32');
   });
 
   it('does not take a response that was overtaken for a loss', () => {

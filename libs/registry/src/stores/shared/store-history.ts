@@ -33,8 +33,8 @@ export class StoreHistory {
 
   /** Records the revision of a response. */
   saw({ source, revision }: StoreRevision): void {
-    const { seen } = this;
-    if (seen?.source !== source || revision > seen.revision) this.seen = { source, revision };
+    const least = this.seen?.source === source ? this.seen.revision : revision;
+    this.seen = { source, revision: Math.max(least, revision) };
   }
 
   /**
@@ -65,5 +65,6 @@ export class StoreHistory {
 function isLaterThan(origin: string, { source, index, revision }: StoreProgress): boolean {
   const [before, ...numbers] = origin.split(':');
   const [first = NaN, from = NaN] = numbers.map(Number);
-  return before === source && index >= first && revision >= from && index - revision >= first - from;
+  // Then the index has not decreased either.
+  return before === source && revision >= from && index - revision >= first - from;
 }
