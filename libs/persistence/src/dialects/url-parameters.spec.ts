@@ -32,17 +32,71 @@ describe('parameters of a database URL', () => {
   });
 
   it.each([
-    ...['connections=0', 'connections=65', 'connections=8.0', 'connections=', 'connections=-1', 'connections=0x8'],
-    ...['timeout=99', 'timeout=60001', 'timeout=2s', 'socket=run/db', 'socket=/run/db&sslmode=require', 'schema='],
-    ...['sslcert=/c.pem&sslmode=require', 'sslkey=/k.pem&sslmode=require', 'sslcert=/c.pem&sslkey=/k.pem'],
-    ...['passwordFile=/run/token', 'passwordFile=', 'Timeout=1000', 'target_session_attrs=any'],
-  ])('%s is refused', (parameters) => {
-    expect(() => parseDatabaseUrl(`postgres://u:secret@db/leaf?${parameters}`)).toThrow(
+    ['connections=0', 'has an invalid connections; use a whole number from 1 to 64'],
+    ['connections=65', 'has an invalid connections; use a whole number from 1 to 64'],
+    ['connections=8.0', 'has an invalid connections'],
+    ['connections=08x', 'has an invalid connections'],
+    ['connections=x8', 'has an invalid connections'],
+    ['connections=-1', 'has an invalid connections'],
+    ['connections=0x8', 'has an invalid connections'],
+    ['connections=', 'has connections without a value'],
+    ['timeout=99', 'has an invalid timeout; use a whole number from 100 to 60000'],
+    ['timeout=60001', 'has an invalid timeout; use a whole number from 100 to 60000'],
+    ['timeout=2s', 'has an invalid timeout'],
+    ['socket=run/db', 'has a relative path as socket; use an absolute path'],
+    ['socket=/run/db&sslmode=require', 'has both socket and sslmode; sockets do not use TLS, so remove sslmode'],
+    ['schema=', 'has schema without a value'],
+    ['sslcert=/c.pem&sslmode=require', 'has only one of sslcert and sslkey; set both'],
+    ['sslkey=/k.pem&sslmode=require', 'has only one of sslcert and sslkey; set both'],
+    ['sslcert=/c.pem&sslkey=/k.pem', 'has sslcert, which needs sslmode=verify-full or require'],
+    ['sslrootcert=/ca.pem', 'has sslrootcert, which needs sslmode=verify-full'],
+    ['sslrootcert=/ca.pem&sslmode=require', 'has sslrootcert, which needs sslmode=verify-full'],
+    ['sslmode=maybe', 'has an unknown TLS mode: use sslmode=disable, require or verify-full'],
+    ['passwordFile=/run/token', ''],
+    ['passwordFile=', 'has passwordFile without a value'],
+    ['Timeout=1000', 'has the unknown parameter Timeout; use one of sslmode, ssl, sslrootcert, sslcert, sslkey, '],
+    [
+      'target_session_attrs=any',
+      'has an unsupported target_session_attrs; use read-write, because Leaf needs to write',
+    ],
+  ])('%s is refused', (parameters, fault) => {
+    const read = (): unknown => parseDatabaseUrl(`postgres://u:secret@db/leaf?${parameters}`);
+    expect(read).toThrow(fault);
+    expect(read).toThrow(
       expect.objectContaining({
         code: 'LEAF_CONFIG_INVALID',
         message: expect.not.stringContaining('secret') as string,
       }),
     );
+  });
+
+  it.each([
+    ['', 'off'],
+    ['?sslmode=disable', 'off'],
+    ['?ssl=false', 'off'],
+    ['?sslmode=require', 'on'],
+    ['?ssl=true', 'verify'],
+    ['?sslmode=verify-ca', 'verify'],
+    ['?sslmode=verify-full', 'verify'],
+    ['?sslmode=disable&ssl=true', 'off'],
+  ])('"%s" means TLS %s', (parameters, tls) => {
+    expect(parseDatabaseUrl(`mysql://u@db/leaf${parameters}`)).toMatchObject({ tls });
+  });
+
+  it('lists the parameters that there are', () => {
+    const own = 'connections, timeout, socket, passwordFile, passwordCommand';
+    expect(() => parseDatabaseUrl('mysql://u@db/leaf?x=1')).toThrow(own);
+    expect(() => parseDatabaseUrl('postgres://u@db/leaf?x=1')).toThrow(`${own}, `);
+  });
+
+  it('are undefined where the URL does not have them', () => {
+    expect(parseDatabaseUrl('postgres://u@db/leaf')).toMatchObject({
+      ...{ rootCertificate: undefined, clientCertificate: undefined, connections: undefined, timeoutMs: undefined },
+      ...{ schema: undefined, socket: undefined, readWrite: false, passwordFile: undefined },
+      ...{ passwordCommand: undefined },
+    });
+    const verified = 'postgres://u@db/leaf?sslmode=verify-full&sslrootcert=/ca.pem';
+    expect(parseDatabaseUrl(verified)).toMatchObject({ tls: 'verify', rootCertificate: '/ca.pem' });
   });
 
   it.each([
@@ -90,5 +144,10 @@ describe('parameters of a database URL', () => {
     const limits = limitsOf(parseDatabaseUrl('mysql://u@db/leaf?connections=2&timeout=500'), DEFAULT_LIMITS);
     expect(limits).toEqual({ ...DEFAULT_LIMITS, connections: 2, connectMs: 500, queryMs: 500 });
     expect(limitsOf(parseDatabaseUrl('mysql://u@db/leaf'), DEFAULT_LIMITS)).toEqual(DEFAULT_LIMITS);
+    expect(limitsOf(parseDatabaseUrl('mysql://u@db/leaf?connections=2'), DEFAULT_LIMITS)).toEqual({
+      ...{ ...DEFAULT_LIMITS, connections: 2 },
+    });
+    // A file has none.
+    expect(limitsOf(parseDatabaseUrl('sqlite:leaf.sqlite'), DEFAULT_LIMITS)).toBe(DEFAULT_LIMITS);
   });
 });
