@@ -76,6 +76,12 @@ describe('a locked directory', () => {
     await expect(open({ '10.0.0.8:8080': 0 }).list(INSTANCE)).rejects.toMatchObject({ code: 'LEAF_WORKER_UNASSIGNED' });
   });
 
+  it('has no records before it is made', async () => {
+    const store = new DirectoryWorkerStore({ '*': 3 }, join(directory, 'missing'));
+    expect(await store.list()).toStrictEqual([]);
+    expect(await store.readRegistry()).toMatchObject({ document: undefined, version: '' });
+  });
+
   it('tells a worker that another process holds from one that nobody holds', async () => {
     const holder = open();
     await holder.create(REGISTRY, recordOf(INSTANCE), undefined);
@@ -183,7 +189,10 @@ describe('a locked directory', () => {
 
   it('names a directory that cannot be used', async () => {
     await writeFile(join(directory, 'worker-3'), 'a file');
-    await expect(open().list(INSTANCE)).rejects.toMatchObject({ code: 'LEAF_DATA_DIR_UNUSABLE' });
+    await expect(open().list(INSTANCE)).rejects.toMatchObject({
+      ...{ code: 'LEAF_DATA_DIR_UNUSABLE', cause: { code: 'EEXIST' } },
+      message: expect.stringMatching(/^Cannot lock worker 3 in .*worker-3: .*EEXIST/) as string,
+    });
     const within = new DirectoryWorkerStore({ '*': 0 }, join(directory, 'worker-3'));
     await expect(within.writeRegistry(REGISTRY, DOCUMENT)).rejects.toMatchObject({ code: 'LEAF_DATA_DIR_UNUSABLE' });
     await expect(within.list()).rejects.toMatchObject({ code: 'LEAF_DATA_DIR_UNUSABLE' });

@@ -18,6 +18,7 @@ export class ExclusiveLock {
   /** @returns the lock, or undefined if this or another process holds it */
   static async take(path: string): Promise<ExclusiveLock | undefined> {
     const Libsql = await loadSqlite();
+    // Stryker disable next-line ObjectLiteral: 0 is the default of libsql
     const database = new Libsql(path, { timeout: 0 });
     try {
       database.exec('PRAGMA locking_mode = EXCLUSIVE');
@@ -64,5 +65,6 @@ export async function lockDirectory(directory: string, subject: string): Promise
 }
 
 async function inodeOf(path: string): Promise<bigint> {
+  // Stryker disable next-line ObjectLiteral,BooleanLiteral: file systems with numbers above 2^53 are rare
   return (await stat(path, { bigint: true })).ino;
 }
