@@ -87,19 +87,14 @@ describe('the tags of several databases', () => {
   it('are allocated together, and fail apart', async () => {
     const { segments } = databases;
     await segments.listTags();
-    const requests = ['other', 'third', 'plain', 'other'].map((tag) => ({ tag, size: 5 }));
-    expect(await segments.allocateAll(requests)).toMatchObject([
-      { from: 1n, to: 5n },
-      NOT_FOUND,
-      { from: 1n, to: 5n },
-      { from: 6n, to: 10n },
-    ]);
+    const requests = ['other', 'third', 'plain'].map((tag) => ({ tag, size: 5 }));
+    expect(await segments.allocateAll(requests)).toMatchObject([{ from: 1n, to: 5n }, NOT_FOUND, { from: 1n, to: 5n }]);
     const once = jest.spyOn(a.stores.segments, 'allocateAll');
     const single = jest.spyOn(a.stores.segments, 'allocate');
-    await segments.allocateAll([requests[2]!, requests[2]!]);
+    await segments.allocateAll([requests[2]!]);
     expect([once.mock.calls.length, single.mock.calls.length]).toEqual([1, 0]);
     takeAway(b);
-    expect(await segments.allocateAll(requests)).toMatchObject([AWAY, NOT_FOUND, { from: 16n, to: 20n }, AWAY]);
+    expect(await segments.allocateAll(requests)).toMatchObject([AWAY, NOT_FOUND, { from: 11n, to: 15n }]);
     expect(await segments.allocateAll([])).toEqual([]);
   });
 
@@ -226,10 +221,13 @@ describe('the tags of several databases', () => {
       expect(await segments.allocate('shared', 1)).toMatchObject({ from: 1n, to: 100n });
       const restore = takeAway(a);
       expect(await segments.findTag('shared')).toMatchObject({ kind: { interleave: { of: 3, block: 100 } } });
-      expect(await segments.allocate('shared', 1)).toMatchObject({ from: 101n, to: 200n });
+      const { from, to } = await segments.allocate('shared', 1);
+      // From either of the others.
+      expect([101n, 201n]).toContain(from);
+      expect(to - from).toBe(99n);
       restore();
       // The database of the newest block, until the next refresh.
-      expect(await segments.allocate('shared', 1)).toMatchObject({ from: 401n });
+      expect(await segments.allocate('shared', 1)).toMatchObject({ from: from + 300n });
       await segments.listTags();
       expect(await segments.allocate('shared', 1)).toMatchObject({ from: 601n });
       expect(await segments.allocateAll([{ tag: 'shared', size: 1 }])).toMatchObject([{ from: 901n }]);
@@ -240,7 +238,7 @@ describe('the tags of several databases', () => {
     it('are found by a server whose owner was away from the start', async () => {
       const { segments } = databases;
       takeAway(a);
-      expect(await segments.allocate('shared', 1)).toMatchObject({ from: 101n });
+      expect([101n, 201n]).toContain((await segments.allocate('shared', 1)).from);
       await expect(segments.findTag('plain')).rejects.toBe(AWAY);
     });
 
