@@ -60,14 +60,15 @@ describe('the names of the databases', () => {
   });
 
   it('are not recorded while one of them does not respond, or there is only one', async () => {
-    const [a, b] = [new Database('a'), new Database('b')];
+    const [a, b, c] = [new Database('a'), new Database('b'), new Database('c')];
     b.isAway = true;
-    const roster = rosterOf(a, b);
+    const roster = rosterOf(a, b, c);
+    expect([roster.faults, roster.takenOut]).toStrictEqual([[], []]);
     await roster.update();
-    expect([a.added, b.added]).toEqual([[], []]);
+    expect([a.added, b.added, c.added]).toEqual([[], [], []]);
     b.isAway = false;
     await roster.update();
-    for (const { recorded } of [a, b]) expect([...recorded.keys()].sort()).toEqual(['a', 'b']);
+    for (const { recorded } of [a, b, c]) expect([...recorded.keys()].sort()).toEqual(['a', 'b', 'c']);
     const alone = new Database('x');
     await rosterOf(alone).update();
     expect(alone.added).toEqual([]);
@@ -150,5 +151,20 @@ describe('the names of the databases', () => {
     b.isAway = true;
     await rosterOf(a, b).assertComplete();
     expect(reported).toEqual([]);
+    // What the others have on record counts.
+    a.recorded.set('x', 'listed');
+    await expect(rosterOf(a, b).assertComplete()).rejects.toMatchObject({ code: 'LEAF_STORE_UNAVAILABLE' });
+  });
+
+  it('reveal a database that was replaced, and does not respond to the second question', async () => {
+    const [a, b] = [new Database('a', 'a', 'b'), new Database('b')];
+    const list = b.stores.names.list;
+    b.stores.names.list = () => {
+      const names = list();
+      b.isAway = true;
+      return names;
+    };
+    await rosterOf(a, b).update();
+    expect(reported).toEqual([expect.stringContaining('The database "b" was replaced')]);
   });
 });
