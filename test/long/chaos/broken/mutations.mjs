@@ -77,7 +77,7 @@ export const MUTATIONS = [
         replace: 'const current = undefined as StoredWorker | undefined;',
       },
     ],
-    prove: ['jest', 'test/fast/contract/kubernetes-workers.spec.ts', '-t', 'whose answer was lost'],
+    prove: ['jest', 'libs/registry/src/stores/kubernetes/kubernetes-store.spec.ts', '-t', 'whose answer was lost'],
     sign: /● .*recognizes a write whose answer was lost, and does not write it again/,
   },
   {
@@ -89,7 +89,7 @@ export const MUTATIONS = [
         replace: "return { ...(uid === '' && { uid }), resourceVersion: resourceVersion ?? '1' };",
       },
     ],
-    prove: ['jest', 'test/fast/contract/kubernetes-workers.spec.ts', '-t', 'that was deleted'],
+    prove: ['jest', 'libs/registry/src/stores/kubernetes/kubernetes-store.spec.ts', '-t', 'that was deleted'],
     sign: /● .*does not create a Lease again that was deleted/,
   },
   {
