@@ -84,6 +84,39 @@ describe('the tags of several databases', () => {
     await expect(databases.segments.findTag('plain')).rejects.toBe(never);
   });
 
+  it('are not asked for again while they are known', async () => {
+    const { segments, shards } = databases;
+    await segments.listTags();
+    const asked = jest.spyOn(a.stores.segments, 'findTag');
+    const compared = jest.spyOn(shards.roster, 'update');
+    await segments.allocate('plain', 1);
+    const exhausted = new LeafError('LEAF_TAG_EXHAUSTED', 'used up');
+    a.stores.segments.allocate = () => Promise.reject(exhausted);
+    await expect(segments.allocate('plain', 1)).rejects.toBe(exhausted);
+    expect([asked.mock.calls, compared.mock.calls]).toEqual([[], []]);
+  });
+
+  it('whose rows are gone may be in a list without their database', async () => {
+    const { segments } = databases;
+    await segments.listTags();
+    await b.stores.tags.remove('other');
+    await expect(segments.allocate('other', 1)).rejects.toMatchObject(NOT_FOUND);
+    await databases.tags.create({ tag: 'other', step: 10 });
+    await segments.listTags();
+    for (const shard of [a, c]) await shard.stores.names.mark('b', 'removed');
+    await b.stores.tags.remove('other');
+    const message = expect.stringContaining('Tag "other" is not found. The database "b" was removed') as string;
+    await expect(segments.allocate('other', 1)).rejects.toMatchObject({ ...REFUSED, message });
+  });
+
+  it('begin a period again whose row is gone, though the name of a database is missing', async () => {
+    const { segments, tags } = databases;
+    await tags.create({ tag: 'third', step: 10, reset: 'daily', zone: 'UTC' });
+    await segments.listTags();
+    for (const shard of [a, b, c]) await shard.stores.names.add('missing');
+    await expect(segments.allocate('third@2023-11-14', 1)).rejects.toMatchObject(NOT_FOUND);
+  });
+
   it('are allocated together, and fail apart', async () => {
     const { segments } = databases;
     await segments.listTags();
@@ -233,6 +266,54 @@ describe('the tags of several databases', () => {
       expect(await segments.allocateAll([{ tag: 'shared', size: 1 }])).toMatchObject([{ from: 901n }]);
       takeAway(a, b, c);
       await expect(segments.allocate('shared', 1)).rejects.toBe(AWAY);
+    });
+
+    it('go on from the same database without more statements than an allocation', async () => {
+      const { segments } = databases;
+      await segments.listTags();
+      const raised = jest.spyOn(a.stores.segments, 'raise');
+      await segments.allocate('shared', 1);
+      const read = jest.spyOn(a.stores.tags, 'current');
+      await segments.allocate('shared', 1);
+      expect([raised.mock.calls, read.mock.calls]).toEqual([[], []]);
+    });
+
+    it('go on above the last of many blocks', async () => {
+      const { segments } = databases;
+      await segments.listTags();
+      const { more } = await segments.allocate('shared', 400);
+      expect(more?.at(-1)).toMatchObject({ from: 901n, to: 1000n });
+      takeAway(a);
+      expect((await segments.allocate('shared', 1)).from).toBeGreaterThan(1000n);
+    });
+
+    it('ascend from block to block of a single ID', async () => {
+      const { segments, tags } = databases;
+      await tags.remove('shared');
+      await tags.create({ tag: 'third', step: 1, interleave: { of: 3, remainder: 0, block: 1 } });
+      await segments.listTags();
+      const first = [];
+      for (let n = 0; n < 3; n++) first.push((await segments.allocate('third', 1)).from);
+      expect(first).toEqual([3n, 6n, 9n]);
+      takeAway(c, b);
+      expect(await segments.allocate('third', 1)).toMatchObject({ from: 10n });
+    });
+
+    it('go on without a database that has lost its share', async () => {
+      const { segments } = databases;
+      await a.stores.tags.remove('shared');
+      await segments.listTags();
+      expect([101n, 201n]).toContain((await segments.allocate('shared', 1)).from);
+    });
+
+    it.each<[string, Error]>([
+      ['an operator', new LeafError('LEAF_TAG_ROW_INVALID', 'broken')],
+      ['a correction of the code', new Error('broken')],
+    ])('are not allocated elsewhere after an error that needs %s', async (_, error) => {
+      const { segments } = databases;
+      await segments.listTags();
+      a.stores.segments.allocate = () => Promise.reject(error);
+      await expect(segments.allocate('shared', 1)).rejects.toBe(error);
     });
 
     it('are found by a server whose owner was away from the start', async () => {
