@@ -83,6 +83,7 @@ describe('the path of a database file', () => {
   it('does not count the name under which the file was made', async () => {
     await writeFile(file, '');
     await link(file, `${file}.1.new`);
+    expect(pathFault(file, [])).toBeUndefined();
     // Of other files.
     await writeFile(`${file}.2.new`, '');
     await symlink(join(directory, 'missing'), `${file}.3.new`);
