@@ -122,14 +122,17 @@ describe('a database that was restored from a backup', () => {
     await within(async (database) => {
       await createTagStore(database).create({ tag: 'last', step: 1, max: 500n });
       await createTagStore(database).create({ tag: 'end', step: 1 });
+      await createTagStore(database).create({ tag: 'ended', step: 1 });
     });
     const issued = new Map([
       ['last', 499n],
       ['end', MAX_ID - 2n],
+      ['ended', MAX_ID - 1n],
     ]);
     const rows = rowsOf(await restore({ issued }));
     expect(rows.last).toMatchObject({ after: '500', max: '500', state: 'moved' });
     expect(rows.end).toEqual(expect.objectContaining({ after: String(MAX_ID - 1n), state: 'moved' }));
+    expect(rows.ended).toMatchObject({ after: String(MAX_ID), state: 'used up' });
   });
 
   it('is not changed for an unknown tag or without a gap', async () => {
@@ -140,6 +143,18 @@ describe('a database that was restored from a backup', () => {
       ...{ code: 'LEAF_TAG_NOT_FOUND', message: expect.stringContaining('typo') as string },
     });
     await expect(restore({ gap: { steps: 0, least: 1 } })).rejects.toMatchObject({ code: 'LEAF_CONFIG_INVALID' });
+    expect(await positions()).toEqual(before);
+  });
+
+  it('is not reported as moved when the transaction cannot be committed', async () => {
+    await fill();
+    const before = await positions();
+    await within(async (database) => {
+      await database.query('CREATE TABLE parent (id integer PRIMARY KEY)');
+      await database.query('CREATE TABLE child (id integer REFERENCES parent (id) DEFERRABLE INITIALLY DEFERRED)');
+      await database.query('CREATE TRIGGER orphan AFTER UPDATE ON leaf_alloc BEGIN INSERT INTO child VALUES (1); END');
+    });
+    await expect(restore()).rejects.toMatchObject({ code: 'LEAF_STORE_UNAVAILABLE' });
     expect(await positions()).toEqual(before);
   });
 
@@ -158,8 +173,11 @@ describe('a database that was restored from a backup', () => {
       const [row] = await within((database) => database.query<{ document: string }[]>(sql));
       return row!.document;
     };
+    const other = "SELECT document FROM leaf_registry WHERE name = 'a'";
+    await within((database) => database.query(`INSERT INTO leaf_registry (name, document) VALUES ('a', '{}')`));
     await put(JSON.stringify(document));
     expect(await restore()).toMatchObject({ registry: true });
+    expect(await within((database) => database.query(other))).toEqual([{ document: '{}' }]);
     expect(JSON.parse(await stored())).toMatchObject({ ...document, origin: 'restored' });
     await put('torn');
     expect(await restore()).toMatchObject({ registry: false });
