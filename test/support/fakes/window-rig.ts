@@ -1,10 +1,19 @@
-import { type BitLayout, DEFAULT_LAYOUT, LeafError, type RandomSource } from '@leaf-ids/core';
+import { type BitLayout, DEFAULT_LAYOUT, LeafError, type RandomSource, type SnowflakeParts } from '@leaf-ids/core';
+import { defaultLayout } from '@leaf-ids/core/internal';
 import { FakeClock } from '@leaf-ids/core/testing';
 import type { HttpRequest } from '../../../libs/client/src/http/http-connection';
 import { CallerLimit } from '../../../libs/client/src/prefetch/prefetch-context';
 import { WindowSnowflakes } from '../../../libs/client/src/window/window-snowflakes';
 
 export const WINDOW_MS = 60_000;
+/** When a window is extended. */
+export const HALF = WINDOW_MS / 2;
+export const LOST = new LeafError('LEAF_LEASE_LOST', 'It belongs to another holder.', { status: 409 });
+
+/** An error with this code. */
+export function coded(code: string): Error {
+  return expect.objectContaining({ code }) as Error;
+}
 
 export interface WindowRequest {
   readonly method: string;
@@ -67,6 +76,26 @@ export class WindowRig {
     const released = this.ids.release();
     await this.clock.advance(5000);
     await released;
+  }
+
+  /** Refuses the requests of this method. */
+  refuse(method: string, error: Error): void {
+    this.answer = (request) => {
+      if (request.method === method) throw error;
+      return this.sound(request);
+    };
+  }
+
+  /** As {@link close}, whatever the test has done: nothing may go on. */
+  async end(): Promise<void> {
+    this.failure = undefined;
+    await this.close();
+    expect(this.clock.sleeping).toBe(0);
+  }
+
+  /** Issues the next ID, and takes it apart. */
+  issued(): SnowflakeParts {
+    return defaultLayout().decompose(this.ids.nextBigint());
   }
 
   /** Method and lease of each request. */

@@ -1,31 +1,16 @@
 import { LeafError } from '@leaf-ids/core';
 import { defaultLayout, MARKS } from '@leaf-ids/core/internal';
-import { WINDOW_MS, WindowRig } from '../../../../test/support/fakes/window-rig';
+import { coded, HALF, LOST, WINDOW_MS, WindowRig } from '../../../../test/support/fakes/window-rig';
 
-const HALF = WINDOW_MS / 2;
-const LOST = new LeafError('LEAF_LEASE_LOST', 'It belongs to another holder.', { status: 409 });
 const REFUSED = new LeafError('LEAF_FORBIDDEN', 'This token may not hold workers.');
 
 const layout = defaultLayout();
-const coded = (code: string): Error => expect.objectContaining({ code }) as Error;
 
 describe('KeptWindow', () => {
   let rig: WindowRig;
   beforeEach(() => (rig = new WindowRig()));
-  afterEach(async () => {
-    rig.failure = undefined;
-    await rig.close();
-    expect(rig.clock.sleeping).toBe(0);
-  });
+  afterEach(() => rig.end());
 
-  const issued = () => layout.decompose(rig.ids.nextBigint());
-  /** Refuses the requests of this method. */
-  function refuse(method: string, error: Error): void {
-    rig.answer = (request) => {
-      if (request.method === method) throw error;
-      return rig.sound(request);
-    };
-  }
   const countOf = (method: string): number => rig.requests.filter((request) => request.method === method).length;
 
   it.each<[string, object]>([
@@ -49,7 +34,7 @@ describe('KeptWindow', () => {
   it.each([0, layout.maxWorkerId])('takes a window of worker %d', async (workerId) => {
     rig.workerId = workerId;
     await rig.open();
-    expect(issued().workerId).toBe(workerId);
+    expect(rig.issued().workerId).toBe(workerId);
   });
 
   it('takes a window that begins with the time', async () => {
@@ -69,7 +54,7 @@ describe('KeptWindow', () => {
     await rig.clock.advance(100);
     expect(rig.ids.snapshot()).toMatchObject({ loading: false, loads: 1, lastError: undefined, buffered: 0, size: 0 });
     expect(rig.ids.snapshot().lastLoadMs).toBeLessThan(100);
-    refuse('PUT', WindowRig.outage());
+    rig.refuse('PUT', WindowRig.outage());
     await rig.clock.advance(HALF);
     expect(rig.ids.snapshot()).toMatchObject({ loading: true, loads: 1 });
     rig.ids.close(new LeafError('LEAF_NOT_READY', 'closed'));
@@ -79,7 +64,7 @@ describe('KeptWindow', () => {
   it('extends no earlier for the IDs that it issues', async () => {
     await rig.open();
     await rig.clock.advance(HALF - 1);
-    issued();
+    rig.issued();
     await rig.clock.advance(0);
     expect(rig.asked).toEqual(['POST 1']);
   });
@@ -116,7 +101,7 @@ describe('KeptWindow', () => {
   });
 
   it('waits longer after each lease that it loses, up to a second', async () => {
-    refuse('POST', LOST);
+    rig.refuse('POST', LOST);
     await rig.open();
     await rig.clock.advance(20_000);
     const times = rig.requests.map(({ at }) => at);
@@ -132,7 +117,7 @@ describe('KeptWindow', () => {
 
   it('says which worker it has lost, and when to retry', async () => {
     await rig.open();
-    refuse('PUT', LOST);
+    rig.refuse('PUT', LOST);
     await rig.clock.advance(HALF);
     const refusal = { code: 'LEAF_NOT_READY', retryAfterMs: 1000, cause: LOST };
     expect(() => rig.ids.next()).toThrow(expect.objectContaining(refusal));
@@ -140,14 +125,14 @@ describe('KeptWindow', () => {
   });
 
   it('keeps the reason of a refusal that may pass until it asks again', async () => {
-    refuse('POST', REFUSED);
+    rig.refuse('POST', REFUSED);
     await rig.open();
     expect(() => rig.ids.next()).toThrow(REFUSED);
     await rig.clock.advance(1000);
     rig.answer = (request) => rig.sound(request);
     expect(() => rig.ids.next()).toThrow(coded('LEAF_NOT_READY'));
     await rig.clock.advance(0);
-    expect(issued().workerId).toBe(17);
+    expect(rig.issued().workerId).toBe(17);
   });
 
   it('extends without a mark after a server has refused it, and then with one', async () => {
@@ -168,7 +153,7 @@ describe('KeptWindow', () => {
 
   it('sends a request that is refused with its progress once without it, and no more', async () => {
     await rig.open();
-    refuse('PUT', new LeafError('LEAF_BODY_INVALID', 'It is too long.'));
+    rig.refuse('PUT', new LeafError('LEAF_BODY_INVALID', 'It is too long.'));
     await rig.clock.advance(HALF);
     expect(rig.asked).toEqual(['POST 1', 'PUT 1', 'PUT 1']);
     await rig.clock.advance(50);
@@ -240,8 +225,8 @@ describe('KeptWindow', () => {
     it('releases with the time before the window though it has issued later IDs under another lease', async () => {
       await rig.open();
       await rig.clock.advance(HALF - 1);
-      issued();
-      refuse('PUT', new LeafError('LEAF_LEASE_NOT_FOUND', 'It was released.'));
+      rig.issued();
+      rig.refuse('PUT', new LeafError('LEAF_LEASE_NOT_FOUND', 'It was released.'));
       await rig.clock.advance(1 + 20);
       await rig.close();
       expect(rig.requests.at(-1)).toMatchObject({ method: 'DELETE', body: { lastTimestamp: rig.from - 1 } });

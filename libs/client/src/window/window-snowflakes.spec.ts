@@ -1,26 +1,17 @@
 import { BitLayout, DEFAULT_LAYOUT, LeafError } from '@leaf-ids/core';
 import { defaultLayout } from '@leaf-ids/core/internal';
-import { WINDOW_MS, WindowRig } from '../../../../test/support/fakes/window-rig';
+import { coded, HALF, LOST, WINDOW_MS, WindowRig } from '../../../../test/support/fakes/window-rig';
 import { newLease } from './lease-requests';
 
-const LOST = new LeafError('LEAF_LEASE_LOST', 'It belongs to another holder.', { status: 409 });
 const NOT_FOUND = new LeafError('LEAF_LEASE_NOT_FOUND', 'It was released.');
-const HALF = WINDOW_MS / 2;
 const OTHER_LAYOUT = { ...DEFAULT_LAYOUT, workerBits: 9, sequenceBits: 13 };
 
 const layout = defaultLayout();
-const coded = (code: string): Error => expect.objectContaining({ code }) as Error;
 
 describe('WindowSnowflakes', () => {
   let rig: WindowRig;
   beforeEach(() => (rig = new WindowRig()));
-  afterEach(async () => {
-    rig.failure = undefined;
-    await rig.close();
-    expect(rig.clock.sleeping).toBe(0);
-  });
-
-  const issued = () => layout.decompose(rig.ids.nextBigint());
+  afterEach(() => rig.end());
 
   it('sends no request before the first call, and then one with a lease, a name and a length', async () => {
     await rig.clock.advance(WINDOW_MS);
@@ -29,7 +20,7 @@ describe('WindowSnowflakes', () => {
     await rig.open();
     expect(rig.requests).toHaveLength(1);
     expect(rig.requests[0]?.body).toEqual({ lease: '1'.padStart(32, '0'), holder: 'billing', windowMs: WINDOW_MS });
-    expect(issued()).toMatchObject({ workerId: 17, timestamp: rig.clock.now() });
+    expect(rig.issued()).toMatchObject({ workerId: 17, timestamp: rig.clock.now() });
     expect(rig.log).toEqual(['acquired 17']);
     expect(rig.ids.view()).toMatchObject({
       workerId: 17,
@@ -47,7 +38,7 @@ describe('WindowSnowflakes', () => {
     await rig.clock.advance(200);
     expect(rig.asked.length).toBeGreaterThan(2);
     expect(new Set(rig.asked)).toEqual(new Set(['POST 1']));
-    expect(issued().workerId).toBe(17);
+    expect(rig.issued().workerId).toBe(17);
     expect(rig.log).toEqual([expect.stringMatching(/^failed: /), 'acquired 17']);
   });
 
@@ -101,7 +92,7 @@ describe('WindowSnowflakes', () => {
     rig.failure = undefined;
     await rig.clock.advance(2000);
     expect(rig.requests.at(-1)?.body).toEqual({ windowMs: WINDOW_MS, workerId: 17 });
-    expect(issued().workerId).toBe(17);
+    expect(rig.issued().workerId).toBe(17);
     expect(rig.log).toEqual(['acquired 17', expect.stringMatching(/^failed: /)]);
   });
 
@@ -109,7 +100,7 @@ describe('WindowSnowflakes', () => {
     const { until } = (await rig.open()).ids.view();
     rig.failure = WindowRig.outage();
     await rig.clock.advance(until - rig.clock.now());
-    expect(issued().timestamp).toBe(until);
+    expect(rig.issued().timestamp).toBe(until);
     await rig.clock.advance(1);
     expect(() => rig.ids.next()).toThrow(coded('LEAF_LEASE_EXPIRED'));
     expect(rig.ids.tryNext()).toBeUndefined();
@@ -122,29 +113,23 @@ describe('WindowSnowflakes', () => {
 
   it.each([LOST, NOT_FOUND])('stops at once after $code, and acquires with a new lease', async (error) => {
     await rig.open();
-    const { workerId } = issued();
-    rig.answer = (request) => {
-      if (request.method !== 'PUT') return rig.sound(request);
-      throw error;
-    };
+    const { workerId } = rig.issued();
+    rig.refuse('PUT', error);
     rig.workerId = 18;
     rig.from = rig.clock.now() + HALF - 20;
     await rig.clock.advance(HALF);
     expect(() => rig.ids.next()).toThrow(coded('LEAF_NOT_READY'));
     await rig.clock.advance(25);
     expect(rig.asked).toEqual(['POST 1', 'PUT 1', 'POST 2']);
-    expect(issued().workerId).not.toBe(workerId);
+    expect(rig.issued().workerId).not.toBe(workerId);
     expect(rig.log.filter((line) => !line.startsWith('failed'))).toEqual(['acquired 17', 'lost 17', 'acquired 18']);
   });
 
   it('never repeats a timestamp of its worker after a new lease, though its window begins lower', async () => {
     await rig.open();
     await rig.clock.advance(HALF - 1);
-    const { timestamp } = issued();
-    rig.answer = (request) => {
-      if (request.method !== 'PUT') return rig.sound(request);
-      throw NOT_FOUND;
-    };
+    const { timestamp } = rig.issued();
+    rig.refuse('PUT', NOT_FOUND);
     await rig.clock.advance(1);
     await rig.clock.advance(20);
     expect(rig.asked.at(-1)).toBe('POST 2');
@@ -153,7 +138,7 @@ describe('WindowSnowflakes', () => {
     expect(rig.ids.view().workerId).toBe(17);
     expect(() => rig.ids.next()).toThrow(coded('LEAF_NOT_READY'));
     await rig.clock.advance(1);
-    expect(issued().timestamp).toBe(timestamp + 1);
+    expect(rig.issued().timestamp).toBe(timestamp + 1);
   });
 
   it('applies a response with a lower end', async () => {
@@ -188,7 +173,7 @@ describe('WindowSnowflakes', () => {
     await rig.clock.advance(299);
     expect(rig.ids.tryNext()).toBeUndefined();
     await rig.clock.advance(1);
-    expect(issued().timestamp).toBe(rig.from);
+    expect(rig.issued().timestamp).toBe(rig.from);
     await rig.clock.advance(10);
     await ready;
   });
@@ -218,7 +203,7 @@ describe('WindowSnowflakes', () => {
 
   it('ends for good when the layout of the servers changes, and releases its worker', async () => {
     await rig.open();
-    const { timestamp } = issued();
+    const { timestamp } = rig.issued();
     rig.layout = OTHER_LAYOUT;
     await rig.clock.advance(2 * HALF);
     expect(() => rig.ids.next()).toThrow(coded('LEAF_LAYOUT_MISMATCH'));
@@ -261,7 +246,7 @@ describe('WindowSnowflakes', () => {
     it('releases with the newest timestamp', async () => {
       await rig.open();
       await rig.clock.advance(100);
-      const { timestamp } = issued();
+      const { timestamp } = rig.issued();
       await rig.clock.advance(100);
       await rig.close();
       expect(lastRequest()).toMatchObject({ method: 'DELETE', body: { lastTimestamp: timestamp } });
@@ -270,11 +255,8 @@ describe('WindowSnowflakes', () => {
 
     it('releases with the time before the window if it has issued no ID in it', async () => {
       await rig.open();
-      issued();
-      rig.answer = (request) => {
-        if (request.method !== 'PUT') return rig.sound(request);
-        throw LOST;
-      };
+      rig.issued();
+      rig.refuse('PUT', LOST);
       rig.from = rig.clock.now() + HALF;
       await rig.clock.advance(HALF + 25);
       await rig.close();
