@@ -63,7 +63,7 @@ export const parts = [
   {
     name: 'server',
     mutate: ['apps/leaf-server/src/{resp,tokens,clients,worker-windows}/**/*.ts'],
-    tests: ['apps/leaf-server/src/(resp|tokens|clients)/', 'test/fast/server/(admin-access|workers)'],
+    tests: ['apps/leaf-server/src/(resp|tokens|clients|worker-windows)/', 'test/fast/server/(admin-access|workers)'],
   },
   {
     name: 'client',

@@ -2,7 +2,6 @@ import { randomBytes } from 'node:crypto';
 import { admin, ADMIN_TOKEN } from '../../support/http/admin';
 import { type Answer, call } from '../../support/http/http';
 import { problemCode } from '../../support/http/problem';
-import { ApiContract, fetchApi } from '../../support/openapi/contract';
 import { makeDataDirectory, removeDataDirectory } from '../../support/servers/data-directory';
 import { startTestServer, type TestServer } from '../../support/servers/server';
 
@@ -13,7 +12,6 @@ const ENV = {
   LEAF_SNOWFLAKE_REGISTRY: 'database',
 };
 const HOUR = 3_600_000;
-const REGISTRIES = 'LEAF_SNOWFLAKE_REGISTRY to one of database, zk_recycle, etcd, kubernetes on';
 
 interface Window {
   readonly workerId: number;
@@ -118,57 +116,6 @@ describe('The worker windows', () => {
     expect(full.body).toContain('LEAF_WORKER_WINDOWS');
     await Promise.all(leases.map((lease) => ask('DELETE', `/${lease}`, { lastTimestamp: 0 })));
   });
-
-  it.each([
-    { method: 'POST', path: '', body: { holder: 'a' }, fault: 'lease must be 32 hexadecimal digits' },
-    { method: 'POST', path: '', body: { lease: 'abc', holder: 'a' }, fault: 'lease must be 32 hexadecimal digits' },
-    { method: 'POST', path: '', body: { lease: newLease() }, fault: 'holder must be 1 to 127 printable characters' },
-    { method: 'POST', path: '', body: { lease: newLease(), holder: 'a\nb' }, fault: 'holder must be' },
-    { method: 'POST', path: '', body: { lease: newLease(), holder: 'a', windowMs: 9999 }, fault: 'windowMs must be' },
-    {
-      method: 'POST',
-      path: '',
-      body: { lease: newLease(), holder: 'a', windowMs: 86_400_001 },
-      fault: 'windowMs must',
-    },
-    { method: 'POST', path: '', body: { lease: newLease(), holder: 'a', windowMs: null }, fault: 'windowMs must be' },
-    { method: 'PUT', path: `/${newLease()}`, body: { workerId: '17' }, fault: 'workerId must be a whole number' },
-    {
-      method: 'PUT',
-      path: `/${newLease()}`,
-      body: { known: 1, mark: 1000 },
-      fault: 'mark must be a whole number from 0',
-    },
-    { method: 'DELETE', path: `/${newLease()}`, body: { known: -1 }, fault: 'known must be a whole number of 0' },
-    { method: 'PUT', path: `/${newLease()}`, body: { until: 1 }, fault: '"until" is an unknown property' },
-    { method: 'DELETE', path: `/${newLease()}`, body: { lastTimestamp: -1 }, fault: 'lastTimestamp must be a whole' },
-  ])('refuse $method $path $body', async ({ method, path, body, fault }) => {
-    const answer = await ask(method, path, body);
-    expect([answer.status, problemCode(answer)]).toEqual([400, 'LEAF_BODY_INVALID']);
-    expect(answer.body).toContain(JSON.stringify(fault).slice(1, -1));
-  });
-
-  it('know no lease that is not 32 hexadecimal digits', async () => {
-    for (const method of ['PUT', 'DELETE']) {
-      const answer = await ask(method, '/abc', {});
-      expect([answer.status, problemCode(answer)]).toEqual([404, 'LEAF_LEASE_NOT_FOUND']);
-    }
-  });
-
-  it('answer as the OpenAPI document says', async () => {
-    const contract = new ApiContract(await fetchApi(server.port));
-    const lease = newLease();
-    const answers = [
-      ['acquireWorker', await post(lease)],
-      ['acquireWorker', await post(lease)],
-      ['listWorkers', await ask('GET')],
-      ['extendWorker', await ask('PUT', `/${lease}`, {})],
-      ['releaseWorker', await ask('DELETE', `/${lease}`, {})],
-      ['extendWorker', await ask('PUT', `/${lease}`, {})],
-    ] as const;
-    for (const [name, answer] of answers) expect(contract.faultOf(contract.route(name), answer)).toBeUndefined();
-    expect(answers.map(([, { status }]) => status)).toEqual([201, 200, 200, 200, 204, 404]);
-  });
 });
 
 describe('Worker windows need', () => {
@@ -186,18 +133,6 @@ describe('Worker windows need', () => {
       expect([answer.status, problemCode(answer)]).toEqual([401, 'LEAF_UNAUTHORIZED']);
     }
     expect((await admin(server.port, 'POST', '/api/tags', { tag: 'a' }, TOKEN)).status).toBe(401);
-  });
-
-  it.each([
-    { env: {}, setting: 'LEAF_WORKER_TOKENS' },
-    { env: { LEAF_WORKER_TOKENS: TOKEN, LEAF_SNOWFLAKE_REGISTRY: 'local' }, setting: REGISTRIES },
-    { env: { LEAF_WORKER_TOKENS: TOKEN, LEAF_SNOWFLAKE_ENABLED: 'false' }, setting: 'LEAF_SNOWFLAKE_ENABLED' },
-  ])('the setting $setting', async ({ env, setting }) => {
-    // With files of its own: the registry `local` is refused beside the worker IDs of another.
-    server = await startTestServer({ LEAF_ADMIN_TOKEN: ADMIN_TOKEN, ...env });
-    const answer = await post(newLease());
-    expect([answer.status, problemCode(answer)]).toEqual([403, 'LEAF_WINDOWS_DISABLED']);
-    expect(answer.body).toContain(setting);
   });
 });
 
