@@ -25,7 +25,14 @@ const bytesOf = (text: string): Buffer => Buffer.from(text, 'latin1');
 const parseText = (text: string): ReturnType<typeof parse> => parse([bytesOf(text)]);
 
 describe('CommandParser', () => {
-  const COMMANDS = [['INCR', 'order'], ['PING'], ['ECHO', '\r\n\0ÿ$*'], ['LEAF.RANGE', 'order', '10'], ['ECHO', '']];
+  const COMMANDS = [
+    ['INCR', 'order'],
+    ['PING'],
+    ['ECHO', '\r\n\0ÿ$*'],
+    ['LEAF.RANGE', 'order', '10'],
+    ['ECHO', ''],
+    ['ECHO', '123456789'],
+  ];
   const STREAM = `${COMMANDS.map(encode).join('')}\r\n*0\r\nincr  order\r\nPING\n`;
   const EXPECTED = [...COMMANDS, [], [], ['incr', 'order'], ['PING']];
 
@@ -51,8 +58,9 @@ describe('CommandParser', () => {
     ['*1\r\n:1\r\n', "expected '$'"],
     ['*1\r\n$-1\r\n', 'invalid bulk length'],
     [`*1\r\n$${MAX_COMMAND_BYTES + 1}\r\n`, 'invalid bulk length'],
-    [`*1\r\n$${MAX_COMMAND_BYTES - 1}\r\n`, 'command too long'],
-    ['*1\r\n$4\r\nPINGxx', 'expected a line break'],
+    [`*1\r\n$${MAX_COMMAND_BYTES - 13}\r\n`, 'command too long'],
+    ['*1\r\n$4\r\nPINGx\n', 'expected a line break'],
+    ['*1\r\n$4\r\nPING\rx', 'expected a line break'],
     ['x'.repeat(MAX_LINE_BYTES + 1), 'inline command too long'],
     [`${'x'.repeat(MAX_LINE_BYTES)}\n`, 'inline command too long'],
     [`${'x '.repeat(MAX_WORDS + 1)}\n`, 'too many words'],
@@ -66,8 +74,12 @@ describe('CommandParser', () => {
     expect(encode([word])).toHaveLength(MAX_COMMAND_BYTES);
     const many = Array.from({ length: MAX_WORDS }, () => 'x');
     const line = `${'x'.repeat(MAX_LINE_BYTES - 1)}\n`;
-    const { commands } = parseText(`${encode([word])}${encode(many)}${line}`);
-    expect(commands).toEqual([[word], many, [line.trimEnd()]]);
+    const { commands } = parseText(`${encode([word])}${encode(many)}${many.join(' ')}\n${line}`);
+    expect(commands).toEqual([[word], many, many, [line.trimEnd()]]);
+  });
+
+  it('counts the bytes of a command that is not complete', () => {
+    expect(parseText(`${encode(['PING'])}*1\r\n$4`).pending).toBe(6);
   });
 
   it('keeps no more bytes than one command may have, whatever arrives', () => {

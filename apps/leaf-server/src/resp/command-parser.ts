@@ -33,6 +33,7 @@ export class CommandParser {
   private at = 0;
 
   push(chunk: Buffer): void {
+    // Stryker disable next-line ConditionalExpression: it saves a copy.
     const isEmpty = this.start === this.bytes.length;
     this.bytes = isEmpty ? chunk : Buffer.concat([this.bytes.subarray(this.start), chunk]);
     this.start = 0;
@@ -50,6 +51,7 @@ export class CommandParser {
    * @throws ProtocolFault
    */
   next(): string[] | undefined {
+    // Stryker disable next-line ConditionalExpression,BlockStatement: readLine would find nothing either.
     if (this.start === this.bytes.length) {
       // Node.js could not reuse the memory of the chunk otherwise.
       this.bytes = NOTHING;

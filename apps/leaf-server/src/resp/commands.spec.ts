@@ -1,5 +1,6 @@
 import 'reflect-metadata';
 import { Logger } from '@nestjs/common';
+import { LeafError } from '@leaf-ids/core';
 import { FakeClock } from '@leaf-ids/core/testing';
 import { Leaf } from '@leaf-ids/id';
 import { ClientAccess } from '../clients/client-access';
@@ -121,6 +122,8 @@ describe('a connection', () => {
     expect(await send('HELLO')).toBe(`%7\r\n${reply}`);
     expect(await send('HELLO', '2')).toBe(`*14\r\n${reply.replace(':3', ':2')}`);
     expect(await send('INCR', 'order')).toBe(':1\r\n');
+    await send('HELLO', '3', 'SETNAME', '');
+    expect(await send('CLIENT', 'GETNAME')).toBe('_\r\n');
   });
 
   it.each([
@@ -250,6 +253,9 @@ describe('commands that take IDs', () => {
   it('charge the quota, and give back what was refused', async () => {
     await send('AUTH', SHOP_WORD);
     expect(await send('INCRBY', 'order', '6001')).toMatch(/^-LEAF_QUOTA_EXCEEDED .*at most 6000 IDs/);
+    expect(await send('INCRBY', 'order', '101')).toMatch(/^:/);
+    expect(await send('INCR', 'order')).toMatch(/ the next ID in (\d+) ms\. \(retry after \1 ms\)\r\n$/);
+    await clock.advance(60_000);
     await leaf.stop();
     for (let n = 0; n < 5; n++) expect(await send('INCRBY', 'order', '6000')).toMatch(/^-LEAF_(?!QUOTA)/);
   });
@@ -289,6 +295,11 @@ describe('errors of commands', () => {
 
   it.each<[string, () => Reply | Promise<Reply>, object]>([
     ['thrown', () => fail(new Error('secret')), HIDDEN],
+    [
+      'thrown with lines',
+      () => fail(new LeafError('LEAF_TAG_INVALID', 'a\r\n\r\nb')),
+      { status: 400, reply: '-LEAF_TAG_INVALID a b\r\n' },
+    ],
     ['thrown, and no error', () => fail('secret'), HIDDEN],
     ['rejected', () => Promise.reject(new Error('secret')), HIDDEN],
     ['replied', () => '-ERR no\r\n', { status: 400, reply: '-ERR no\r\n' }],
