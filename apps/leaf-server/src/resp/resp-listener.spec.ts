@@ -76,10 +76,12 @@ describe('the port', () => {
     const port = await listen();
     const [first, second] = [await open(port), await open(port)];
     expect([await first.call('CLIENT ID'), await second.call('CLIENT ID')]).toEqual([':1\r\n', ':2\r\n']);
+    expect(await first.call('TIME', 5)).toBe('*2\r\n$10\r\n1700000000\r\n$1\r\n0\r\n');
     const [, last] = /^:(\d+)\r\n$/.exec(await first.call('INCRBY order 10'))!;
     expect(await second.call('INCRBY order 1')).toBe(`:${Number(last) + 1}\r\n`);
     expect(counts.all('resp').map(({ route, status, requests }) => [route, status, requests])).toEqual([
       ['CLIENT', 200, 2],
+      ['TIME', 200, 1],
       ['INCRBY', 200, 2],
     ]);
   });
@@ -126,9 +128,12 @@ describe('a connection', () => {
   });
 
   it('gets its reply after it has closed its side', async () => {
-    const client = await waiting(await listen());
+    const port = await listen();
+    const [client, other] = [await waiting(port), await open(port)];
     client.socket.end();
     await once(client.socket, 'finish');
+    // The server has read the end once it has read what came later.
+    for (let n = 0; n < 3; n++) await other.call('PING');
     answer(7n);
     await until('the end', () => client.closed);
     expect(client.received).toBe(':7\r\n');

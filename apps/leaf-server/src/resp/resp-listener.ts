@@ -53,8 +53,7 @@ export class RespListener implements BeforeApplicationShutdown, OnApplicationShu
   ) {
     const { http, accessLog } = config;
     const { maxConnections, maxInFlight } = http;
-    const isBusy = (socket: Socket): boolean => this.open.get(socket)?.busy === true;
-    this.connections = new Connections(maxConnections, clock, overload, isBusy);
+    this.connections = new Connections(maxConnections, clock, overload, this.isBusy);
     const commands = {
       ...connectionCommands({ clients, clock }),
       ...idCommands({ ids, leaf, clients, overload, maxInFlight }),
@@ -94,8 +93,7 @@ export class RespListener implements BeforeApplicationShutdown, OnApplicationShu
     if (server?.listening !== true) return;
     this.closed = once(server, 'close');
     server.close();
-    const busy = (): ReadonlySet<Socket> =>
-      new Set([...this.open].flatMap(([socket, { busy }]) => (busy ? [socket] : [])));
+    const busy = (): ReadonlySet<Socket> => new Set([...this.open.keys()].filter(this.isBusy));
     void this.connections.end(busy, this.config.http.waitMs + LAST_REPLIES_MS);
   }
 
@@ -103,6 +101,8 @@ export class RespListener implements BeforeApplicationShutdown, OnApplicationShu
   async onApplicationShutdown(): Promise<void> {
     await this.closed;
   }
+
+  private readonly isBusy = (socket: Socket): boolean => this.open.get(socket)?.busy === true;
 
   private accept(socket: Socket): void {
     if (socket.destroyed) return;
