@@ -3,18 +3,15 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import type { IncomingHttpHeaders } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { Logger, Module } from '@nestjs/common';
+import { Logger } from '@nestjs/common';
 import { FastifyAdapter, type NestFastifyApplication } from '@nestjs/platform-fastify';
-import { Test } from '@nestjs/testing';
 import { Clock } from '@leaf-ids/core';
 import { FakeClock } from '@leaf-ids/core/testing';
 import { Leaf, type LeafOptions } from '@leaf-ids/id';
 import { ApiContract, type ApiRoute } from '../../../../test/support/openapi/contract';
 import type { ApiDescription } from '../../../../test/support/openapi/document';
 import { faultsOfDocument } from '../../../../test/support/openapi/document-rules';
-import { ConfigModule } from '../config/config.module';
-import { loadConfig } from '../config/leaf-config';
-import { LeafLogger } from '../config/logging';
+import { nestModules } from '../../../../test/support/servers/nest-modules';
 import { LastFailure, ProblemFilter } from '../http/responses/problem';
 import { ApiDocument } from '../openapi/api-document';
 import { TokensModule } from '../tokens/tokens.module';
@@ -32,9 +29,6 @@ interface Window {
   readonly until: number;
 }
 
-@Module({})
-class Parts {}
-
 let app: NestFastifyApplication;
 let document: ApiDescription;
 let contract: ApiContract;
@@ -44,24 +38,12 @@ const clock = new FakeClock();
 async function start(env: NodeJS.ProcessEnv = ENV, options = OPTIONS): Promise<void> {
   Logger.overrideLogger(false);
   leaf = await Leaf.start(options);
-  const config = loadConfig(env);
-  const module = await Test.createTestingModule({
-    imports: [
-      {
-        module: Parts,
-        global: true,
-        providers: [
-          { provide: Clock, useValue: clock },
-          { provide: Leaf, useValue: leaf },
-        ],
-        exports: [Clock, Leaf],
-      },
-      ConfigModule.forRoot(config, new LeafLogger(config.log, config.process)),
-      TokensModule,
-      WorkerWindowsModule,
-    ],
-    providers: [ApiDocument],
-  }).compile();
+  const parts = [
+    { provide: Clock, useValue: clock },
+    { provide: Leaf, useValue: leaf },
+    { provide: ApiDocument, useClass: ApiDocument },
+  ];
+  const module = await nestModules(env, [TokensModule, WorkerWindowsModule], parts);
   app = module.createNestApplication<NestFastifyApplication>(new FastifyAdapter());
   app.useGlobalFilters(new ProblemFilter());
   app.getHttpAdapter().getInstance().decorate('lastFailure', new LastFailure(clock));
