@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { inspect } from 'node:util';
 import { FakeClock } from '@leaf-ids/core/testing';
 import type { NamedToken } from '../config/tokens';
@@ -65,6 +66,18 @@ describe('ClusterTokens', () => {
       tokensOf(OWN, SECOND).sign(OTHER, DRAIN)!,
     ];
     for (const jwt of wrong) expect([jwt, other.verify(jwt, DRAIN)]).toEqual([jwt, undefined]);
+  });
+
+  it('accepts no time that is not a number, and no name that is not a text', () => {
+    const own = tokensOf(OWN, FIRST);
+    const iat = Math.floor(clock.now() / 1000);
+    const verify = (claims: object): object | undefined => {
+      const key = createHash('sha256').update(FIRST).digest();
+      return own.verify(signJwt({ aud: OWN, htm: DRAIN.method, htu: DRAIN.path, ...claims }, key), DRAIN);
+    };
+    expect(verify({ iat })).toStrictEqual({});
+    expect(verify({ iat, sub: 7 })).toStrictEqual({});
+    expect([verify({ iat: String(iat) }), verify({})]).toEqual([undefined, undefined]);
   });
 
   it('signs with the first token that has not expired, and accepts all', async () => {

@@ -17,7 +17,7 @@ export function signJwt(claims: object, key: Buffer): string {
 export function isSignedBy(jwt: string, key: Buffer): boolean {
   const end = jwt.lastIndexOf('.');
   const given = Buffer.from(jwt.slice(end + 1), 'base64url');
-  const expected = macOf(jwt.slice(0, Math.max(0, end)), key);
+  const expected = macOf(jwt.slice(0, end), key);
   return given.length === expected.length && timingSafeEqual(given, expected) && jwt.startsWith(`${HEADER}.`);
 }
 
