@@ -91,7 +91,7 @@ export abstract class PrefetchBuffer<S extends Stock> {
 
   /** Whether the buffer can be removed without losing IDs or callers. */
   get idle(): boolean {
-    return !this.loading && this.wakers.size === 0 && this.buffered === 0;
+    return !this.loading && this.buffered === 0;
   }
 
   /** Resolves when IDs are buffered. */
@@ -146,7 +146,7 @@ export abstract class PrefetchBuffer<S extends Stock> {
    */
   protected async taken<T>(count: number, take: () => T): Promise<T> {
     const { clock, callerLimit, timeoutMs } = this.context;
-    if (this.closed === undefined && this.has(count)) return take();
+    if (this.has(count)) return take();
     const deadline = clock.monotonic() + timeoutMs;
     callerLimit.enter();
     this.wanted += count;

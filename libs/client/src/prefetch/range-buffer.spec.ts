@@ -41,6 +41,17 @@ describe('RangeBuffer', () => {
     expect(take(buffer, 289)).toEqual(idsOf({ from: 112n, to: 400n }));
   });
 
+  it('returns the same IDs as numbers', async () => {
+    expect(buffer.tryNextNumber()).toBeUndefined();
+    await rig.settle();
+    expect(Array.from({ length: 10 }, () => buffer.tryNextNumber())).toEqual(idsOf({ from: 1n, to: 10n }).map(Number));
+    await rig.settle();
+    expect(rig.asked).toEqual([100]);
+    expect([buffer.tryNextNumber(), buffer.tryNext()]).toEqual([11, 12n]);
+    await rig.settle();
+    expect(rig.asked).toEqual([100, 100]);
+  });
+
   it('adapts the request size to the consumption within its bounds', async () => {
     const use = async (sizes: number, everyMs: number): Promise<number[]> => {
       const before = rig.asked.length;
@@ -72,6 +83,13 @@ describe('RangeBuffer', () => {
     expect(rig.asked.slice(1)).toEqual([100]);
   });
 
+  it('returns ascending ranges, of IDs that follow each other', async () => {
+    await buffer.fill();
+    take(buffer, 90);
+    await rig.settle();
+    expect(await buffer.takeRanges(50)).toEqual([{ from: 91n, to: 100n }, { from: 101n, to: 140n }]); // prettier-ignore
+  });
+
   it('returns ascending ranges even after a change of the server', async () => {
     rig.next = 5000n;
     await buffer.fill();
@@ -83,7 +101,12 @@ describe('RangeBuffer', () => {
   });
 
   it('serves buffered IDs while all servers are down, then rejects at the deadline', async () => {
+    await rig.clock.advance(10_000);
     await buffer.fill();
+    expect(buffer.snapshot()).toEqual({
+      ...{ buffered: 100, size: 100, loading: false, loads: 1 },
+      ...{ failures: 0, lastLoadMs: 0, lastError: undefined },
+    });
     rig.failure = ClientRig.outage();
     expect(take(buffer, 100)).toEqual(idsOf({ from: 1n, to: 100n }));
     expect(buffer.tryNext()).toBeUndefined();
@@ -122,6 +145,16 @@ describe('RangeBuffer', () => {
     rig.failure = undefined;
     expect(await buffer.take()).toBeDefined();
     expect(buffer.idle).toBe(false);
+  });
+
+  it('asks again at once for a caller after a failure that nobody waited for', async () => {
+    rig.failure = ClientRig.outage();
+    buffer.tryNext();
+    expect(buffer.idle).toBe(false);
+    await rig.settle();
+    expect([buffer.idle, rig.asked]).toEqual([true, [100]]);
+    rig.failure = undefined;
+    expect(await buffer.take()).toBe(101n);
   });
 
   it('reports that no server responded', async () => {
@@ -232,6 +265,19 @@ describe('RangeBuffer', () => {
     expect(await buffer.takeRanges(100)).toHaveLength(2);
   });
 
+  it('serves buffered IDs also beyond that limit', async () => {
+    rig = new ClientRig(1);
+    buffer = new RangeBuffer('order', rig.context, OPTIONS, neverStrict);
+    await buffer.fill();
+    rig.hold();
+    const waiting = watch(buffer.takeRanges(500));
+    await rig.settle();
+    expect(await buffer.take()).toBe(1n);
+    rig.release();
+    await rig.settle();
+    expect(waiting.settled).toBe(true);
+  });
+
   it('rejects all calls once closed, and returns the number of dropped IDs', async () => {
     await buffer.fill();
     take(buffer, 5);
@@ -240,14 +286,28 @@ describe('RangeBuffer', () => {
     const reason = new LeafError('LEAF_NOT_READY', 'Closed.');
     expect(buffer.close(reason)).toBe(95);
     rig.close();
-    expect(buffer.close(reason)).toBe(0);
+    expect(buffer.close(new LeafError('LEAF_NOT_READY', 'Closed again.'))).toBe(0);
     await rig.settle();
     expect(waiting.error).toBe(reason);
     rig.release();
     await rig.settle();
+    const requests = rig.asked.length;
     expect(buffer.tryNext()).toBeUndefined();
     await expect(buffer.take()).rejects.toBe(reason);
+    expect(rig.asked).toHaveLength(requests);
     expect(buffer.snapshot().buffered).toBe(0);
     expect(rig.clock.sleeping).toBe(0);
+  });
+
+  it('reports no failure once closed', async () => {
+    rig.hold();
+    const waiting = watch(buffer.take());
+    await rig.settle();
+    buffer.close(new LeafError('LEAF_NOT_READY', 'Closed.'));
+    rig.close();
+    rig.failure = ClientRig.outage();
+    rig.release();
+    await rig.settle();
+    expect([waiting.code, rig.log]).toEqual(['LEAF_NOT_READY', []]);
   });
 });

@@ -122,8 +122,7 @@ export class RangeBuffer extends PrefetchBuffer<Segment> {
   private drain(count: number): IdRange[] {
     const ranges: IdRange[] = [];
     for (let wanted = count; wanted > 0;) {
-      const stock = this.stocked();
-      if (stock === undefined) break;
+      const stock = this.stocked() as Segment;
       const share = Math.min(wanted, stock.left);
       ranges.push(stock.takeRange(share));
       wanted -= share;
