@@ -135,6 +135,23 @@ describe('RangeBuffer', () => {
     expect(buffer.snapshot()).toMatchObject({ buffered: 189, lastError: undefined, loading: false });
   });
 
+  it('reports the first failure of a series, and every hundredth', async () => {
+    await buffer.fill();
+    const down = (): number => rig.log.filter((line) => line.includes('All are down')).length;
+    rig.failure = ClientRig.outage();
+    take(buffer, 11);
+    await rig.clock.advance(250_000);
+    const { failures } = buffer.snapshot();
+    expect(failures).toBeGreaterThan(200);
+    expect(down()).toBe(Math.ceil(failures / 100));
+    rig.failure = undefined;
+    await rig.clock.advance(1000);
+    rig.failure = ClientRig.outage();
+    take(buffer, 100);
+    await rig.settle();
+    expect(down()).toBe(Math.ceil(failures / 100) + 1);
+  });
+
   it('stops retrying for a tag that never had an ID and has no waiting callers', async () => {
     rig.failure = ClientRig.outage();
     const refused = watch(buffer.take());

@@ -24,6 +24,12 @@ describe('SnowflakeBuffer', () => {
     expect(Array.from({ length: 189 }, () => buffer.next())).toEqual(texts(12, 200));
   });
 
+  it('returns the same IDs as numbers', async () => {
+    const buffer = open(new ClientRig());
+    expect(await buffer.takeBigints(2)).toEqual([1n, 2n]);
+    expect([buffer.nextBigint(), buffer.next()]).toEqual([3n, '4']);
+  });
+
   it('throws when no ID is buffered, names the remedy, and starts a fetch', async () => {
     const rig = new ClientRig();
     const buffer = open(rig);

@@ -104,6 +104,53 @@ describe('a strict tag of a client', () => {
       expect(rig.log).toEqual([expect.stringContaining('All are down')]);
     });
 
+    it('sends one request at a time after a failure, until one succeeds', async () => {
+      rig.failure = ClientRig.outage();
+      const early = calls(1);
+      await rig.settle();
+      rig.failure = undefined;
+      rig.hold();
+      await rig.clock.advance(100);
+      const others = calls(2);
+      await rig.settle();
+      expect(rig.asked).toEqual([1, 1]);
+      rig.release();
+      await rig.settle();
+      expect(rig.asked).toEqual([1, 1, 2]);
+      expect(values([...early, ...others])).toEqual([102n, 103n, 104n]);
+    });
+
+    it('reports the first failure of a series', async () => {
+      const down = (): number => rig.log.filter((line) => line.includes('All are down')).length;
+      for (const reports of [1, 2]) {
+        rig.failure = ClientRig.outage();
+        const waiting = calls(1);
+        await rig.clock.advance(500);
+        expect([rig.asked.length > 2, down()]).toEqual([true, reports]);
+        rig.failure = undefined;
+        await rig.clock.advance(500);
+        expect(waiting[0]!.value).toBeDefined();
+        expect(tags.snapshot()).toEqual([expect.objectContaining({ lastError: undefined, loads: reports })]);
+      }
+    });
+
+    it('is idle without callers and requests, and tells what it loads', async () => {
+      const idle = (): boolean => tags.get('order')!.idle;
+      expect(idle()).toBe(true);
+      rig.hold();
+      const gone = calls(3);
+      expect(idle()).toBe(false);
+      await rig.settle();
+      expect(tags.snapshot()).toEqual([expect.objectContaining({ buffered: 0, size: 3, loading: true })]);
+      await rig.clock.advance(1000);
+      expect([gone[0]!.settled, idle()]).toEqual([true, false]);
+      rig.release();
+      await rig.settle();
+      const lastLoadMs = 1000;
+      expect(tags.snapshot()).toEqual([expect.objectContaining({ loading: false, loads: 1, failures: 0, lastLoadMs })]);
+      expect(idle()).toBe(true);
+    });
+
     it('rejects at the deadline when no server responds', async () => {
       rig.failure = ClientRig.outage();
       const refused = calls(1);
