@@ -68,6 +68,6 @@ export const parts = [
   {
     name: 'client',
     mutate: ['libs/client/src/{prefetch,window}/**/*.ts'],
-    tests: ['libs/client/src/(prefetch|window)/', 'test/fast/client/(client|worker)-windows'],
+    tests: ['libs/client/src/(prefetch/|window/|client-options)', 'test/fast/client/(client|worker)-windows'],
   },
 ];

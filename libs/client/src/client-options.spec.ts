@@ -76,6 +76,7 @@ describe('resolveOptions', () => {
       { servers, snowflake: { mode: 'window', windowMs: 9999 } },
     ],
     [/snowflake.holder must be 1 to 127 printable/, { servers, snowflake: { mode: 'window', holder: 'a\n' } }],
+    [/snowflake.holder must be 1 to 127 printable/, { servers, snowflake: { mode: 'window', holder: 5 as never } }],
     [/snowflake.token contains characters/, { servers, snowflake: { mode: 'window', token: 'a b' } }],
     [/snowflake.minSize is not an option/, { servers, snowflake: { mode: 'window', minSize: 1 } as never }],
     [/snowflake.windowMs is not an option/, { servers, snowflake: { windowMs: 60_000 } as never }],

@@ -157,6 +157,7 @@ describe('a connection', () => {
 
   it('has a line in the log for each command, with the address of the client', async () => {
     const log = jest.spyOn(Logger.prototype, 'log').mockReturnValue();
+    clock.pause(1000);
     const client = await open(await listen({ LEAF_ACCESS_LOG: 'all' }));
     await client.call('PING');
     const line = { message: 'Request', method: 'RESP', route: 'PING', status: 200, ms: 0, address: '127.0.0.1' };
