@@ -16,6 +16,13 @@ describe('networkOf', () => {
     ['64:ff9b:1:2::10.0.0.7', '64:ff9b:1:2::/64'],
     ['::1', '0:0:0:0::/64'],
     ['fe80::1%eth0', 'fe80:0:0:0::/64'],
+    ['fe80::1:2:3:4%a:b', 'fe80:0:0:0::/64'],
+    ['2001:db8::', '2001:db8:0:0::/64'],
+    ['::', '0:0:0:0::/64'],
+    ['::1:2:3:4:10.0.0.7', '0:0:1:2::/64'],
+    ['2001:db8:1:2:3:4:10.0.0.7', '2001:db8:1:2::/64'],
+    ['::ffff:102:304', '1.2.3.4'],
+    ['::fffe:102:304', '0:0:0:0::/64'],
     ['unknown', 'unknown'],
     [undefined, 'unknown'],
   ])('of %s is %s', (address, network) => {
@@ -40,7 +47,13 @@ describe('plainAddress', () => {
     ['[2001:db8::1]', '2001:db8::1'],
     ['2001:db8::1', '2001:db8::1'],
     ['::1', '::1'],
+    ['2001:db8:0:0:0:0:0:1', '2001:db8:0:0:0:0:0:1'],
     ['_hidden:4711', '_hidden'],
+    ['_hidden:4711x', '_hidden:4711x'],
+    ['before=_hidden', 'before=_hidden'],
+    ['x[2001:db8::1]', 'x[2001:db8::1]'],
+    ['[2001:db8::1]x', '[2001:db8::1]x'],
+    ['[2001:db8::1]:', '[2001:db8::1]:'],
     ['', ''],
   ])('of %p is %p', (text, address) => {
     expect(plainAddress(text)).toBe(address);
@@ -50,7 +63,7 @@ describe('plainAddress', () => {
 it('plainForwarded keeps the order of the hops', () => {
   const request = new IncomingMessage(new Socket());
   plainForwarded(request);
-  expect(request.headers).toEqual({});
+  expect(request.headers).toStrictEqual({});
   request.headers['x-forwarded-for'] = '198.51.100.1:1,[2001:db8::1]:2, 10.1.2.3:4711';
   plainForwarded(request);
   expect(request.headers).toEqual({ 'x-forwarded-for': '198.51.100.1, 2001:db8::1, 10.1.2.3' });

@@ -48,18 +48,12 @@ function unmapped(address: string): string {
     .join('.');
 }
 
-/** The eight groups of an IPv6 address, without leading zeros. */
+/** The eight groups of an IPv6 address, without leading zeros; 0 for the two groups that are written as IPv4. */
 function groupsOf(address: string): string[] {
-  const hex = address.replace(/%.*$/, '').replace(/(\d+)\.(\d+)\.(\d+)\.(\d+)$/, (_, ...bytes: string[]) => {
-    const [a = 0, b = 0, c = 0, d = 0] = bytes.map(Number);
-    return `${(a * 256 + b).toString(16)}:${(c * 256 + d).toString(16)}`;
-  });
-  const [head = '', tail] = hex.split('::');
-  const before = head === '' ? [] : head.split(':');
-  const after = tail === undefined || tail === '' ? [] : tail.split(':');
-  const zeros = tail === undefined ? 0 : Math.max(0, GROUPS - before.length - after.length);
-  const groups = [...before, ...Array.from({ length: zeros }, () => '0'), ...after];
-  return groups.map((group) => parseInt(group, 16).toString(16));
+  const hex = address.replace(/%.*/, '').replace(/[^:]+\.[^:]+/, '0:0');
+  const [before = [], after = []] = hex.split('::').map((part) => (part === '' ? [] : part.split(':')));
+  const zeros = Array.from({ length: GROUPS - before.length - after.length }, () => '0');
+  return [...before, ...zeros, ...after].map((group) => parseInt(group, 16).toString(16));
 }
 
 /** The client's address: of the connection, or as a trusted proxy names it. */
