@@ -45,7 +45,7 @@ beforeEach(async () => {
     database: 'sqlite::memory:',
     snowflake: {},
     tags: [
-      { tag: 'order', step: 1000 },
+      { tag: 'order', step: 10_000 },
       { tag: 'invoice', step: 1, order: 'gapless' },
     ],
   });
@@ -141,11 +141,16 @@ describe('a connection', () => {
     expect(await send('AUTH', 'any')).toBe('+OK\r\n');
     expect(state.access).toBeUndefined();
     expect(await send('INCR', 'order')).toBe(':1\r\n');
+    expect(await send('LEAF.NUMBER', 'invoice', 'key')).toBe(bulk('1'));
+    expect(await leaf.numbers?.find('invoice', 'key')).toMatchObject({ issuedBy: 'anonymous' });
   });
 
   it.each([
     [['PING'], '+PONG\r\n'],
     [['ping', 'hello'], bulk('hello')],
+    [['Ping'], '+PONG\r\n'],
+    [['INFO'], expect.stringMatching(/\r\nredis_version:7\.0\.0\r\n[^]*\r\nrole:master\r\n/) as string],
+    [['GET', 'order'], expect.stringMatching(/^-ERR GET is not supported: INCR takes the next ID/) as string],
     [['ECHO', 'hello'], bulk('hello')],
     [['SELECT', '0'], '+OK\r\n'],
     [['SELECT', '1'], '-ERR DB index is out of range\r\n'],
@@ -166,8 +171,15 @@ describe('a connection', () => {
     [['x'.repeat(41)], `-ERR unknown command '${'x'.repeat(40)}'\r\n`],
     [[], "-ERR unknown command ''\r\n"],
   ])('gets to %j the reply %j', async (words, reply) => {
-    expect(await send(...words)).toBe(reply);
+    expect(await send(...words)).toEqual(reply);
     expect(state.ending).toBe(words[0] === 'QUIT');
+  });
+
+  it('has the name that its client gave it last', async () => {
+    for (const name of ['me', 'you']) {
+      await send('CLIENT', 'SETNAME', name);
+      expect(await send('CLIENT', 'GETNAME')).toBe(bulk(name));
+    }
   });
 
   it.each(['POST', 'host:'])('ends at the word %s of HTTP', async (word) => {
@@ -220,9 +232,9 @@ describe('commands that take IDs', () => {
   });
 
   it('take a snowflake ID, and take it apart', async () => {
-    const ids = [await send('LEAF.SNOWFLAKE'), await send('LEAF.SNOWFLAKE', '1')].map(
-      (reply) => /\d{10,}/.exec(reply)?.[0],
-    );
+    const replies = [await send('LEAF.SNOWFLAKE'), await send('LEAF.SNOWFLAKE', '1')];
+    const ids = replies.map((reply) => /\d{10,}/.exec(reply)?.[0]);
+    expect(replies).toEqual([bulk(ids[0]!), `*1\r\n${bulk(ids[1]!)}`]);
     expect(BigInt(ids[0]!)).toBeLessThan(BigInt(ids[1]!));
     const { timestamp, sequence, ...place } = leaf.ids.decode(BigInt(ids[0]!));
     const fields = [
@@ -273,16 +285,36 @@ describe('commands that take IDs', () => {
     expect(overload.inFlight).toBe(MAX_IN_FLIGHT - 1);
   });
 
-  it('take few IDs, and only from memory, on a connection beyond the limit', async () => {
+  it.each(EVERY_TAKE)('wait for the first IDs: %s', async (...words) => {
+    expect(await send(...words)).toMatch(/^[$*:]/);
+  });
+
+  it('wait for more snowflake IDs than the clock has', async () => {
+    const replies = [send('LEAF.SNOWFLAKE', '10000'), send('LEAF.SNOWFLAKE')];
+    const ids = (await Promise.all(replies)).flatMap((reply) => reply.match(/^\d{10,}/gm) ?? []);
+    expect(new Set(ids).size).toBe(10_001);
+  });
+
+  it.each(EVERY_TAKE.filter(([name]) => name !== 'LEAF.NUMBER'))(
+    'take IDs from memory alone on a connection beyond the limit: %s',
+    async (...words) => {
+      const surplus = connection(true);
+      surplus.access = state.access;
+      if (words[1] === 'order') expect((await partsOf(words, surplus)).join('')).toBe(OVERLOADED);
+      await send('INCR', 'order');
+      await send('LEAF.SNOWFLAKE');
+      expect((await partsOf(words, surplus)).join('')).toMatch(/^[$*:]/);
+    },
+  );
+
+  it('take few IDs on a connection beyond the limit', async () => {
     const surplus = connection(true);
     surplus.access = state.access;
-    const take = async (size: number): Promise<string> =>
-      (await partsOf(['INCRBY', 'order', String(size)], surplus)).join('');
-    expect(await take(1)).toBe(OVERLOADED);
-    expect(await send('INCR', 'order')).toBe(':1\r\n');
-    expect(await take(1001)).toBe(OVERLOADED);
-    expect(refusals()).toEqual({ connections: 2 });
-    expect(await take(500)).toBe(':501\r\n');
+    const take = (size: number): Promise<string[]> => partsOf(['INCRBY', 'order', String(size)], surplus);
+    await send('INCR', 'order');
+    expect(await take(1001)).toEqual([OVERLOADED]);
+    expect(refusals()).toEqual({ connections: 1 });
+    expect(await take(1000)).toEqual([':1001\r\n']);
   });
 });
 
