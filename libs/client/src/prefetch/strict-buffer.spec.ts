@@ -135,6 +135,7 @@ describe('a strict tag of a client', () => {
     });
 
     it('is idle without callers and requests, and tells what it loads', async () => {
+      await rig.clock.advance(5000);
       const idle = (): boolean => tags.get('order')!.idle;
       expect(idle()).toBe(true);
       rig.hold();
@@ -158,6 +159,9 @@ describe('a strict tag of a client', () => {
       expect(refused[0]!.settled).toBe(false);
       await rig.clock.advance(1);
       expect(refused[0]!.error).toBe(rig.failure);
+      // With the waits between them, from 25 ms to a second.
+      expect(rig.asked.length).toBeGreaterThan(3);
+      expect(rig.asked.length).toBeLessThan(10);
       await rig.clock.advance(1000);
       expect(rig.clock.sleeping).toBe(0);
     });
@@ -167,8 +171,12 @@ describe('a strict tag of a client', () => {
       const refused = calls(2);
       await rig.settle();
       expect(refused.map(({ code }) => code)).toEqual(['LEAF_TAG_NOT_FOUND', 'LEAF_TAG_NOT_FOUND']);
+      expect(rig.asked).toEqual([2]);
       rig.failure = new TypeError('bug');
-      await expect(tags.open('order').take()).rejects.toMatchObject({ code: 'LEAF_INTERNAL', cause: rig.failure });
+      await expect(tags.open('order').takeRanges(2)).rejects.toMatchObject({
+        code: 'LEAF_INTERNAL',
+        cause: rig.failure,
+      });
     });
 
     it('sends one request per caller when a common one exhausts the tag', async () => {
@@ -209,6 +217,13 @@ describe('a strict tag of a client', () => {
       });
     });
 
+    it('refuses a response with more than one range', async () => {
+      rig.pieces = 2;
+      await expect(tags.open('order').takeRanges(4)).rejects.toMatchObject({
+        cause: expect.objectContaining({ message: expect.stringContaining('has more than one range') }),
+      });
+    });
+
     it('limits the waiting calls of all tags', async () => {
       rig.hold();
       const waiting = calls(10_000);
@@ -229,9 +244,11 @@ describe('a strict tag of a client', () => {
       await rig.settle();
       expect(waiting[0]!.error).toBe(reason);
       await expect(tags.get('order')!.take()).rejects.toBe(reason);
+      rig.failure = ClientRig.outage();
       rig.release();
       await rig.settle();
       expect(rig.clock.sleeping).toBe(0);
+      expect(rig.log).toEqual([]);
     });
   });
 

@@ -30,7 +30,6 @@ export class StrictBuffer {
   private readonly overlapping = new OverlappingRanges(0n);
   private readonly sender: PacedSender;
   private size = 0;
-  private pausing = false;
   private readonly record = new LoadRecord();
   /** The newest refusal because the tag has fewer IDs left. While it is recent, only fewer IDs are requested. */
   private readonly exhausted: RecentRefusal;
@@ -121,7 +120,7 @@ export class StrictBuffer {
 
   /** After a failure, one request at a time is sent. */
   private get isHeldBack(): boolean {
-    return this.pausing || (this.record.failuresInRow > 0 && this.overlapping.size > 0);
+    return this.record.failuresInRow > 0 && this.overlapping.size > 0;
   }
 
   private async ask(): Promise<boolean> {
@@ -168,9 +167,8 @@ export class StrictBuffer {
     if (isPassing(error)) {
       if (isReported && this.closed === undefined) events.onLoadFailed(this.name, error);
       this.callers.putBack(batch);
-      this.pausing = true;
+      // The request counts as in progress to the end of the wait, so that no other one is sent.
       await clock.sleep(backoffMs(this.record.failuresInRow, BACKOFF, random), closing);
-      this.pausing = false;
       return;
     }
     const refusal = asRefusal(this.name, error);
