@@ -62,8 +62,16 @@ export const parts = [
   },
   {
     name: 'server',
-    mutate: ['apps/leaf-server/src/{resp,tokens,clients,worker-windows}/**/*.ts'],
-    tests: ['apps/leaf-server/src/(resp|tokens|clients|worker-windows)/', 'test/fast/server/(admin-access|workers)'],
+    mutate: [
+      'apps/leaf-server/src/{resp,tokens,clients,worker-windows}/**/*.ts',
+      // The quotas of clients on the routes of HTTP.
+      'apps/leaf-server/src/ids/takes-ids.ts',
+    ],
+    tests: [
+      'apps/leaf-server/src/(resp|tokens|clients|worker-windows)/',
+      'apps/leaf-server/src/ids/takes-ids',
+      'test/fast/server/(admin-access|workers)',
+    ],
   },
   {
     name: 'client',
