@@ -1,9 +1,14 @@
 import 'reflect-metadata';
 import { once } from 'node:events';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { type AddressInfo, createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { connect as connectTls } from 'node:tls';
 import { Logger } from '@nestjs/common';
 import { FakeClock } from '@leaf-ids/core/testing';
 import { Leaf } from '@leaf-ids/id';
+import { makeCertificate } from '../../../../test/support/certificate';
 import { RespClient } from '../../../../test/support/resp-client';
 import { until } from '../../../../test/support/until';
 import { ClientAccess } from '../clients/client-access';
@@ -105,6 +110,39 @@ describe('the port', () => {
       message: expect.stringContaining('/none/'),
       cause: { code: 'ENOENT' },
     });
+  });
+});
+
+describe('TLS', () => {
+  let directory: string;
+  let files: NodeJS.ProcessEnv;
+  const { cert, key } = makeCertificate();
+  beforeEach(async () => {
+    directory = await mkdtemp(join(tmpdir(), 'leaf-resp-'));
+    const [certFile, keyFile] = [join(directory, 'cert.pem'), join(directory, 'key.pem')];
+    await Promise.all([writeFile(certFile, cert), writeFile(keyFile, key)]);
+    files = { LEAF_RESP_TLS_CERT_FILE: certFile, LEAF_RESP_TLS_KEY_FILE: keyFile };
+  });
+  afterEach(() => rm(directory, { recursive: true }));
+
+  it('protects the connections with the certificate of the settings', async () => {
+    const port = await listen(files);
+    const socket = connectTls({ port: port!, host: '127.0.0.1', ca: cert });
+    await once(socket, 'secureConnect');
+    socket.write('PING\r\n');
+    expect(String((await once(socket, 'data'))[0])).toBe('+PONG\r\n');
+    socket.destroy();
+  });
+
+  it('has room for a client beside one that begins no handshake', async () => {
+    const port = await listen({ ...files, LEAF_MAX_CONNECTIONS: '1' });
+    await open(port);
+    clock.pause(1000);
+    const socket = connectTls({ port: port!, host: '127.0.0.1', ca: cert });
+    await once(socket, 'secureConnect');
+    socket.write('LEAF.NEXT order 1001\r\n');
+    expect(String((await once(socket, 'data'))[0])).toMatch(/^\*1001\r\n/);
+    socket.destroy();
   });
 });
 
