@@ -50,7 +50,7 @@ describe('plainAddress', () => {
     ['2001:db8:0:0:0:0:0:1', '2001:db8:0:0:0:0:0:1'],
     ['_hidden:4711', '_hidden'],
     ['_hidden:4711x', '_hidden:4711x'],
-    ['before=_hidden', 'before=_hidden'],
+    ['xfor=_hidden', 'xfor=_hidden'],
     ['x[2001:db8::1]', 'x[2001:db8::1]'],
     ['[2001:db8::1]x', '[2001:db8::1]x'],
     ['[2001:db8::1]:', '[2001:db8::1]:'],

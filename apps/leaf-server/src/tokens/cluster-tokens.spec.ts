@@ -95,6 +95,7 @@ describe('ClusterTokens', () => {
   it('neither signs with a replaced token nor accepts it', () => {
     const tokens = tokensOf(OWN, FIRST);
     const signed = tokens.sign(OWN, DRAIN)!;
+    expect(tokens.canSign).toBe(true);
     tokens.replace([{ name: 'cluster', token: SECOND }]);
     expect(tokens.verify(signed, DRAIN)).toBeUndefined();
     expect(tokensOf(OWN, SECOND).verify(tokens.sign(OWN, DRAIN)!, DRAIN)).toEqual({});

@@ -52,7 +52,7 @@ interface Claims {
   /** Unix seconds. */
   readonly iat: number;
   /** Name of the operator who gave the command. */
-  readonly sub?: string;
+  readonly sub?: string | undefined;
 }
 
 /**
@@ -84,7 +84,7 @@ export class ClusterTokens extends TokenSet {
     const token = this.first;
     if (token === undefined) return undefined;
     const iat = Math.floor(this.clock.now() / 1000);
-    const claims: Claims = { aud: server, htm: method, htu: path, iat, ...(by === undefined ? {} : { sub: by }) };
+    const claims: Claims = { aud: server, htm: method, htu: path, iat, sub: by };
     return signJwt(claims, token.digest);
   }
 
