@@ -44,6 +44,8 @@ describe('resolveOptions', () => {
   it('has defaults for a window, and keeps those of the fetching', () => {
     const resolved = resolveOptions({ servers, snowflake: { mode: 'window', token: 'a' } });
     expect(resolved.window).toEqual({ mode: 'window', token: 'a', holder: hostname(), windowMs: 60_000 });
+    const named = resolveOptions({ servers, snowflake: { mode: 'window', holder: 'billing', windowMs: 10_000 } });
+    expect(named.window).toEqual({ mode: 'window', holder: 'billing', windowMs: 10_000 });
     expect(resolved.snowflake).toEqual(DEFAULT_CLIENT_OPTIONS.snowflake);
     expect(resolveOptions({ servers, snowflake: { mode: 'fetch' } }).window).toBeUndefined();
   });

@@ -65,6 +65,7 @@ describe('KeptWindow', () => {
     await rig.open();
     await rig.clock.advance(HALF - 1);
     rig.issued();
+    await rig.ids.take(1);
     await rig.clock.advance(0);
     expect(rig.asked).toEqual(['POST 1']);
   });

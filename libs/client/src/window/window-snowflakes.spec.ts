@@ -1,6 +1,7 @@
 import { BitLayout, DEFAULT_LAYOUT, LeafError } from '@leaf-ids/core';
 import { defaultLayout } from '@leaf-ids/core/internal';
 import { coded, HALF, LOST, WINDOW_MS, WindowRig } from '../../../../test/support/fakes/window-rig';
+import { watch } from '../../../../test/support/watch';
 import { newLease } from './lease-requests';
 
 const NOT_FOUND = new LeafError('LEAF_LEASE_NOT_FOUND', 'It was released.');
@@ -16,6 +17,11 @@ describe('WindowSnowflakes', () => {
   it('sends no request before the first call, and then one with a lease, a name and a length', async () => {
     await rig.clock.advance(WINDOW_MS);
     expect(rig.requests).toEqual([]);
+    expect(rig.ids.layout).toBeUndefined();
+    expect(rig.ids.view()).toEqual({
+      ...{ workerId: undefined, from: -1, until: -1, issued: 0, lastTimestamp: -1 },
+      ...{ behindMs: 0, backwardsSteps: 0 },
+    });
     expect(() => rig.ids.next()).toThrow(coded('LEAF_NOT_READY'));
     await rig.open();
     expect(rig.requests).toHaveLength(1);
@@ -28,6 +34,22 @@ describe('WindowSnowflakes', () => {
       until: rig.clock.now() + WINDOW_MS,
       issued: 1,
     });
+  });
+
+  it('issues IDs as texts and as numbers, also more than fit into one millisecond, and knows the layout', async () => {
+    await rig.open();
+    expect(rig.ids.layout).toEqual(layout);
+    const texts = [rig.ids.tryNext()!, rig.ids.next(), ...(await rig.ids.take(2))];
+    const waiting = rig.ids.takeBigints(5000);
+    await rig.clock.advance(2);
+    const ids = [...texts.map(BigInt), rig.ids.nextBigint(), ...(await waiting)];
+    expect(new Set(ids).size).toBe(5005);
+    expect(layout.decompose(ids.at(-1)!).timestamp).toBe(rig.clock.now() - 1);
+  });
+
+  it('has room for a caller when others are served', async () => {
+    await rig.open();
+    for (let call = 0; call < 200; call++) expect(await rig.ids.take(1)).toHaveLength(1);
   });
 
   it('asks again with the same lease when the answer is lost', async () => {
@@ -167,15 +189,15 @@ describe('WindowSnowflakes', () => {
 
   it('waits for the beginning of the window', async () => {
     rig.from = rig.clock.now() + 300;
-    const ready = rig.ids.fill();
+    const ready = watch(rig.ids.fill());
     await rig.open();
     expect(() => rig.ids.next()).toThrow(coded('LEAF_NOT_READY'));
     await rig.clock.advance(299);
-    expect(rig.ids.tryNext()).toBeUndefined();
+    expect([rig.ids.tryNext(), ready.settled]).toEqual([undefined, false]);
     await rig.clock.advance(1);
     expect(rig.issued().timestamp).toBe(rig.from);
     await rig.clock.advance(10);
-    await ready;
+    expect([ready.settled, ready.error]).toEqual([true, undefined]);
   });
 
   it('extends a clock ahead of the servers in time, and not again and again', async () => {
