@@ -46,7 +46,7 @@ class Routes {
   @Get('fail/:tag')
   @TakesIds(100)
   fail(): never {
-    throw new LeafError('LEAF_TAG_NOT_FOUND', 'No such tag.');
+    throw new LeafError('LEAF_REQUEST_INVALID', 'It is invalid.');
   }
 }
 
@@ -103,7 +103,7 @@ describe('A route that issues IDs', () => {
   it('charges the quota of the client', async () => {
     expect(await get('/many/order?size=9')).toEqual([200, 'taken']);
     for (let n = 0; n < 3; n++) expect(await get('/look/order')).toEqual([200, 'seen']);
-    expect(await get('/one/order')).toEqual([200, 'billing']);
+    expect(await get('/one/order?size=9')).toEqual([200, 'billing']);
     expect(await get('/one/order')).toEqual([429, 'LEAF_QUOTA_EXCEEDED']);
     await clock.advance(100);
     expect(await get('/key/order')).toEqual([200, 'taken']);
@@ -111,7 +111,7 @@ describe('A route that issues IDs', () => {
   });
 
   it('gives back what it did not issue', async () => {
-    for (let n = 0; n < 10; n++) expect(await get('/fail/order?size=10')).toEqual([404, 'LEAF_TAG_NOT_FOUND']);
+    for (let n = 0; n < 10; n++) expect(await get('/fail/order?size=10')).toEqual([400, 'LEAF_REQUEST_INVALID']);
     expect(await get('/many/order?size=10')).toEqual([200, 'taken']);
   });
 
