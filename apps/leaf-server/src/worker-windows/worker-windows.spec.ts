@@ -106,6 +106,13 @@ describe('The routes of worker windows', () => {
     expect((await ask('GET'))[0]).toBe(200);
   });
 
+  it('let a client without a token wait after ten requests', async () => {
+    clock.pause(60_000);
+    for (let n = 0; n < 10; n++) expect((await ask('GET', '', undefined, ''))[0]).toBe(401);
+    expect((await ask('GET', '', undefined, '')).slice(0, 2)).toEqual([429, 'LEAF_TOO_MANY_FAILURES']);
+    expect((await ask('GET'))[0]).toBe(200);
+  });
+
   it('give a window, the same one to the same lease, and its layout', async () => {
     const [status, , window] = await ask('POST', '', { lease: LEASE, holder: 'billing', windowMs: HOUR });
     expect([status, window]).toEqual([
@@ -203,9 +210,11 @@ describe('The routes of worker windows', () => {
     ['PUT', { workerId: 0.5 }, 'workerId must be'],
     ['PUT', { workerId: null }, 'workerId must be'],
     ['PUT', { known: -1 }, 'known must be a whole number of 0 or more'],
+    ['PUT', { known: '1' }, 'known must be'],
     ['PUT', { known: 1, mark: -1 }, 'mark must be a whole number from 0 to 999'],
     ['PUT', { known: 1, mark: 1000 }, 'mark must be'],
     ['DELETE', { lastTimestamp: -1 }, 'lastTimestamp must be a whole number of 0 or more'],
+    ['DELETE', { lastTimestamp: '1' }, 'lastTimestamp must be'],
     ['DELETE', { lastTimestamp: 0 }, undefined],
     ['DELETE', { known: 0, mark: 0 }, undefined],
     ['DELETE', { known: 0, mark: 999 }, undefined],
