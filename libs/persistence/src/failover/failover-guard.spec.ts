@@ -252,6 +252,32 @@ describe('FailoverGuard', () => {
     expect(await guard.confirm(sent + 1)).toBe(true);
   });
 
+  it('does not confirm the answer of an older database when it shares a check of the newer one', async () => {
+    await guard.prepare();
+    await guard.advance();
+    const [transaction, follow] = [database.access.transaction.bind(database.access), guard.follow.bind(guard)];
+    let confirmed: Promise<boolean> | undefined;
+    const shared = new Promise<void>((resolve) => {
+      const second = (): Promise<boolean> => {
+        resolve();
+        return follow();
+      };
+      jest.spyOn(guard, 'follow').mockImplementationOnce(follow).mockImplementationOnce(second);
+    });
+    jest.spyOn(database.access, 'transaction').mockImplementationOnce(async (...parameters) => {
+      const answer = await transaction(...parameters);
+      await execute('UPDATE leaf_segment_server SET generation = 1');
+      confirmed = guard.confirm(1);
+      await shared;
+      return answer;
+    });
+    expect(await guard.follow()).toBe(true);
+    expect(await confirmed).toBe(false);
+    expect(messages).toEqual([]);
+    expect(await first()).toBe(1 + GAP);
+    expect(messages).toEqual([OLDER]);
+  });
+
   it('asks nothing that is known, and everything once', async () => {
     const [run, transaction] = [jest.spyOn(database.access, 'run'), jest.spyOn(database.access, 'transaction')];
     await Promise.all([guard.prepare(), guard.prepare()]);

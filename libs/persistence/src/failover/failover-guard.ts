@@ -189,6 +189,7 @@ export class FailoverGuard {
    */
   async confirm(sent: number): Promise<boolean> {
     if (this.generation === sent) return true;
+    // An older database stays as it is when this shares a check of the newer one.
     const isNewest = await this.compare();
     // A move since then may be one that followed the allocation.
     return isNewest && this.generation - sent < MOVE_GENERATIONS / 2;
