@@ -309,10 +309,12 @@ describe('FailoverGuard', () => {
       expect([await records(), messages]).toEqual([[], []]);
     });
 
-    it('knows the epoch of the record that others keep', async () => {
+    it('knows the epoch of the record that others keep, and does not raise its generation', async () => {
       expect(await guard.epoch(statement, updated)).toEqual({ count: 0, since: 0 });
       const [other] = newServer();
       await other.prepare();
+      await guard.advance();
+      expect(await records()).toMatchObject([{ generation: 1 }]);
       await other.restored();
       await promote();
       const epoch = { count: 1, since: expect.any(Number) as number };
@@ -345,12 +347,15 @@ describe('FailoverGuard', () => {
   it('moves the tags in the transaction of a caller', async () => {
     await guard.prepare();
     await promote();
+    let positions: unknown;
     const undone = database.access.transaction(async (query) => {
       await guard.followWithin(query);
-      expect(await query('SELECT max_id FROM leaf_alloc')).toEqual([{ max_id: 1 + GAP }]);
+      positions = await query('SELECT max_id FROM leaf_alloc');
       throw new Error('undone');
     }, 5000);
     await expect(undone).rejects.toEqual(REFUSED('LEAF_STORE_UNAVAILABLE'));
+    expect(positions).toEqual([{ max_id: 1 + GAP }]);
+    expect(await execute('SELECT max_id FROM leaf_alloc')).toEqual([{ max_id: 1 }]);
     expect(await first()).toBe(1 + GAP);
     expect(messages).toEqual([PROMOTED]);
   });
@@ -367,6 +372,9 @@ describe('FailoverGuard', () => {
     expect(await guard.epoch(statement, updated)).toBeUndefined();
     await execute('DELETE FROM leaf_segment_server');
     expect(await guard.epoch(statement, updated)).toBeUndefined();
+    const [late] = newServer();
+    await late.prepare();
+    expect(await late.epoch(statement, updated)).toBeUndefined();
   });
 
   it('counts them beside a transaction on the same server and database alone', async () => {
