@@ -114,7 +114,9 @@ describe('SqlWorkerStore, on a database whose server changes', () => {
 
   it('refuses calls while the role of the server changes again and again', async () => {
     const never = storeOf(POOL_WORKERS, { askOrigin: () => Promise.resolve('(SELECT NULL)') });
-    const unreachable = { code: 'LEAF_REGISTRY_UNREACHABLE', retryAfterMs: 1000 };
+    const message = 'the database joined or left a cluster during the request; retry it.';
+    const cause = expect.objectContaining({ message }) as unknown;
+    const unreachable = { code: 'LEAF_REGISTRY_UNREACHABLE', cause, retryAfterMs: 1000 };
     await expect(never.readRegistry()).rejects.toMatchObject(unreachable);
     const registry: StoredRegistry = { document: undefined, origin: 'a', version: '' };
     await expect(never.create(registry, RECORD, 7)).rejects.toMatchObject(unreachable);

@@ -115,7 +115,7 @@ export class RegistryDatabase {
     return new LeafError(
       'LEAF_REGISTRY_UNREACHABLE',
       `The worker registry in ${this.description} does not respond; the cause is in the log of this server. The server retries by itself. Check that the database is up, reachable and writable.`,
-      { cause: error.cause, retryAfterMs: 1000 },
+      { cause: error.cause ?? error, retryAfterMs: 1000 },
     );
   }
 }
