@@ -39,6 +39,10 @@ describe('DatabaseNames', () => {
     await recorded.mark('b', 'left');
     for (const name of ['a', 'b', 'c']) await recorded.add(name);
     expect(await recorded.list()).toEqual(names({ a: 'removed', b: 'left', c: 'listed' }));
+    // Other versions read them, too.
+    expect(await database.query('SELECT document FROM leaf_registry ORDER BY name')).toEqual(
+      ['{"state":"removed"}', '{"state":"left"}', '{}'].map((document) => ({ document })),
+    );
     await recorded.mark('b', 'listed');
     expect(await recorded.list()).toEqual(names({ a: 'removed', b: 'listed', c: 'listed' }));
     await recorded.mark('unknown', 'left');

@@ -258,6 +258,7 @@ describe('TagRows', () => {
     ['the tag has no periods', {}, LATER, false],
   ])('has had a failover since, if %s', async (_, columns, failedOver, isNow) => {
     await source.insert('order', columns);
+    await source.insert('plain');
     await source.execute(`UPDATE leaf_segment_server SET update_time = '${failedOver}'`);
     await target.rows.takeOver(await source.handOver());
     const [server] = await target.execute<{ update_time: string }[]>('SELECT update_time FROM leaf_segment_server');
