@@ -120,7 +120,7 @@ export abstract class SqlSegmentStore extends SegmentStore {
         return wentBack ? { ...allocation, wentBack } : allocation;
       }
       const [row, ...others] = await this.rows(tag);
-      if (row !== undefined && row.interleave_of !== null && others.length === 0) return this.allocateBlocks(tag, size);
+      if (row !== undefined && row.interleave_of !== null) return this.allocateBlocks(tag, size);
       const usable = others.length === 0 && row?.reset_every === null && isUsable(row) ? row : undefined;
       const count = BigInt(size ?? usable?.step ?? 0);
       if (usable !== undefined && needsAdmission(tag, usable)) {
@@ -257,8 +257,9 @@ export abstract class SqlSegmentStore extends SegmentStore {
       const map = new InterleavedBlocks(interleave);
       const wanted = Math.min(Math.ceil(size / interleave.block), MAX_BLOCKS);
       const blocks = map.run(map.atPosition(position), wanted).filter(({ range }) => range.to < MAX_ID);
-      const [first, last] = [blocks[0], blocks.at(-1)];
-      if (first === undefined || last === undefined) throw exhausted(tag, MAX_ID, interleave.block, undefined);
+      const [first, ...further] = blocks;
+      if (first === undefined) throw exhausted(tag, MAX_ID, interleave.block, undefined);
+      const last = further.at(-1) ?? first;
       const count = last.end - position;
       if (isBeyondLimit(row, count)) {
         await this.history.extend(tag, row, count);
@@ -267,7 +268,7 @@ export abstract class SqlSegmentStore extends SegmentStore {
       const { generation } = this.guard;
       const isTaken = await this.swap(tag, position, last.end, interleave, first.range.from);
       if (isTaken && (await this.guard.confirm(generation))) {
-        const more = blocks.slice(1).map(({ range }) => range);
+        const more = further.map(({ range }) => range);
         const allocation = { ...first.range, step: row.step, maxStep: row.max_step ?? undefined, more };
         return wentBack ? { ...allocation, wentBack } : allocation;
       }
