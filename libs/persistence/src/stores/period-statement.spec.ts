@@ -1,4 +1,4 @@
-import { type NewTag, type Period, type TagKind } from '@leaf-ids/core';
+import { type NewTag, type Period, PLAIN_TAG, type TagKind } from '@leaf-ids/core';
 import { PeriodCalendar, periodOf } from '@leaf-ids/core/internal';
 import { connect } from '../../../../test/support/contract/sql-stores';
 import { REFUSED } from '../../../../test/support/http/refusal';
@@ -38,7 +38,9 @@ describe('a period', () => {
 
   it('begins once', async () => {
     const kind = await create('invoice', { reset: 'daily', maxId: 7n });
+    const followed = jest.spyOn(guard, 'follow');
     await begin(kind);
+    expect(followed).not.toHaveBeenCalled();
     expect(await first(row)).toBe(7n);
     const run = jest.spyOn(database.access, 'run');
     await begin(kind, today, 500n);
@@ -78,6 +80,21 @@ describe('a period', () => {
     await expect(store.beginPeriod('order', kind, today, 1n)).rejects.toEqual(REFUSED('LEAF_TAG_NOT_FOUND'));
   });
 
+  it.each([
+    ['at its own start, if it opened more than a day after a failover', -60, 7n],
+    ['above the gap, if it may have begun before a failover', 60, 500n],
+  ])('begins %s', async (_, seconds, expected) => {
+    const kind = await create('invoice', { reset: 'daily', maxId: 7n });
+    await guard.prepare();
+    const time = Math.floor(today.opensAt / 1000) - 86_400 + seconds;
+    await execute(
+      'UPDATE leaf_alloc SET next_id = 500',
+      `UPDATE leaf_segment_server SET update_time = datetime(${time}, 'unixepoch')`,
+    );
+    await begin(kind);
+    expect(await first(row)).toBe(expected);
+  });
+
   it('of a tag without a zone begins in UTC', async () => {
     const kind = await create('invoice', { reset: 'daily' });
     await execute('UPDATE leaf_alloc SET time_zone = NULL');
@@ -85,10 +102,25 @@ describe('a period', () => {
     expect(await first(row)).toBe(1n);
   });
 
-  it('does not begin far from the time of the database', async () => {
-    const kind = await create('invoice', { reset: 'daily' });
+  it('of a kind without a zone begins in UTC, and in no other zone', async () => {
+    const kind: TagKind = { ...PLAIN_TAG, reset: 'daily' };
+    await create('invoice', { reset: 'daily' });
+    await begin(kind);
+    await create('receipt', { reset: 'daily', zone: 'Asia/Tokyo' });
+    await expect(store.beginPeriod('receipt', kind, today, 1n)).rejects.toEqual(REFUSED('LEAF_TAG_NOT_FOUND'));
+    await expect(begin(PLAIN_TAG, periodOf('daily', '2020-02-03'))).rejects.toEqual(REFUSED('LEAF_TAG_NOT_FOUND'));
+  });
+
+  it.each([
+    ['UTC', undefined],
+    ['UTC', 'UTC'],
+    ['Asia/Tokyo', 'Asia/Tokyo'],
+    [null, undefined],
+  ])('of a tag in the zone %s does not begin far from the time of the database', async (zone, given) => {
+    await create('invoice', { reset: 'daily' });
+    await execute(`UPDATE leaf_alloc SET time_zone = ${zone === null ? 'NULL' : `'${zone}'`}`);
     for (const name of ['2020-02-03', '2120-02-03']) {
-      const refusal = begin(kind, periodOf('daily', name));
+      const refusal = begin({ ...PLAIN_TAG, reset: 'daily', zone: given }, periodOf('daily', name));
       await expect(refusal).rejects.toMatchObject({
         code: 'LEAF_PERIOD_INVALID',
         message: expect.stringMatching(

@@ -235,6 +235,13 @@ describe('SqlSegmentStore', () => {
       });
     });
 
+    it('is refused from a block that ends at 2^63 - 1, which is not an ID', async () => {
+      await createTagStore(database).remove('order');
+      await create('last', { interleave: { ...SHARE, block: 7 } });
+      await execute('UPDATE leaf_alloc SET next_id = 4611686018427387901');
+      await expect(first('last')).rejects.toEqual(REFUSED('LEAF_TAG_EXHAUSTED'));
+    });
+
     it.each([
       ['is gone', 'DELETE FROM leaf_alloc', 'LEAF_TAG_NOT_FOUND'],
       ['cannot be used', 'UPDATE leaf_alloc SET step = 0', 'LEAF_TAG_ROW_INVALID'],
@@ -312,9 +319,18 @@ describe('SqlSegmentStore', () => {
       for (const id of [5n, 11n]) await store.raise('order', id);
       expect(await position()).toBe(11);
       expect(await execute("SELECT update_time FROM leaf_alloc WHERE update_time > '2020-01-01'")).toEqual([]);
+      const reads = statements(/^SELECT/);
       await store.raise('order', 12n);
-      expect(await position()).toBe(12);
+      expect([reads(), await position()]).toEqual([1, 12]);
       expect(await execute("SELECT 1 FROM leaf_alloc WHERE update_time > '2020-01-01'")).toHaveLength(1);
+    });
+
+    it('does not wait for the guard', async () => {
+      await create('order');
+      await first();
+      await execute("UPDATE leaf_segment_server SET server = 'another one'");
+      await store.raise('order', 12n);
+      expect([await position(), moved]).toEqual([12, []]);
     });
 
     it('moves an interleaved tag to the block with the ID', async () => {
@@ -404,6 +420,15 @@ describe('SqlSegmentStore', () => {
       const allocations = statements(ALLOCATIONS);
       await store.allocateAll(requests('a', 'b'));
       expect([allocations(), followed.mock.calls.length]).toEqual([2, 1]);
+    });
+
+    it('try each again once to learn why it was refused', async () => {
+      newServer(0);
+      await create('a');
+      await first('a');
+      const allocations = statements(ALLOCATIONS);
+      await store.allocateAll(requests('a', 'b'));
+      expect(allocations()).toBe(3);
     });
 
     it('confirm nothing when nothing was granted', async () => {
