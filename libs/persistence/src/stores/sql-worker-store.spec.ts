@@ -22,12 +22,13 @@ describe('SqlWorkerStore, on a database whose server changes', () => {
   let store: SqlWorkerStore;
   /** How often the origin was read. */
   let asked: number;
+  let closed: number;
 
   beforeEach(async () => {
     database = await connect(parseDatabaseUrl('sqlite::memory:'));
     await execute('CREATE TABLE this_server (name, role, numbering)');
     await execute("INSERT INTO this_server VALUES ('a', 'one', NULL)");
-    asked = 0;
+    [asked, closed] = [0, 0];
     store = storeOf(POOL_WORKERS);
   });
   afterEach(() => database.destroy());
@@ -45,8 +46,12 @@ describe('SqlWorkerStore, on a database whose server changes', () => {
     };
     const target = { description: 'the database' };
     const open = (): Promise<LeafDataSource> => Promise.resolve(database);
+    const close = (): Promise<void> => {
+      closed++;
+      return Promise.resolve();
+    };
     const dialect = { session: sqlite.session, workers };
-    return new SqlWorkerStore({ dialect, target, open, close: () => Promise.resolve() }, table);
+    return new SqlWorkerStore({ dialect, target, open, close }, table);
   }
   const promote = (): Promise<unknown> => execute("UPDATE this_server SET name = 'b'");
   const changeRole = (): Promise<unknown> => execute("UPDATE this_server SET role = 'two'");
@@ -132,16 +137,20 @@ describe('SqlWorkerStore, on a database whose server changes', () => {
     expect(asked).toBe(2);
   });
 
-  it('creates many records of a pool, and leaves those that are there', async () => {
+  it('creates many records of a pool in few statements, and leaves those that are there', async () => {
     const registry = await store.readRegistry();
     await store.create(registry, NEXT, 300);
+    const run = jest.spyOn(database.access, 'run');
+    const ids = Array.from({ length: 512 }, (_, workerId) => workerId);
     await store.createAll(
       registry,
-      Array.from({ length: 600 }, (_, workerId) => ({ workerId, record: RECORD })),
+      ids.map((workerId) => ({ workerId, record: RECORD })),
     );
+    expect(run.mock.calls.filter(([sql]) => sql.startsWith('INSERT'))).toHaveLength(2);
     const found = await store.list();
-    expect(found.map(({ workerId }) => workerId)).toEqual(Array.from({ length: 600 }, (_, workerId) => workerId));
+    expect(found.map(({ workerId }) => workerId)).toEqual(ids);
     expect(found.filter(({ record }) => record.write === 2).map(({ workerId }) => workerId)).toEqual([300]);
+    expect(await store.read(300, RECORD.instance)).toMatchObject({ workerId: 300, record: NEXT });
   });
 
   it('lets the table of the Java service number its rows', async () => {
@@ -163,10 +172,19 @@ describe('SqlWorkerStore, on a database whose server changes', () => {
     expect(await fixed.create(registry, RECORD, 0)).toBeUndefined();
     expect(await fixed.list()).toEqual([]);
     expect(await pool.create(registry, RECORD, 0)).toMatchObject({ workerId: 0 });
+    expect(await numbering()).toEqual([{ numbering: null }]);
     await fixed.create(registry, { ...RECORD, instance: { ip: 'x', port: 1 } }, undefined);
     expect(await numbering()).toEqual([{ numbering: null }]);
     expect(await fixed.create(registry, RECORD, 5)).toMatchObject({ workerId: 5 });
     expect(await numbering()).toEqual([{ numbering: 5 }]);
+    const at = (ip: string): WorkerRecord => ({ ...RECORD, instance: { ip, port: 1 } });
+    expect(await fixed.create(registry, at('y'), undefined)).toMatchObject({ workerId: 6 });
+    expect(await numbering()).toEqual([{ numbering: 5 }]);
+    await fixed.createAll(registry, [
+      { workerId: 8, record: at('z') },
+      { workerId: 9, record: at('zz') },
+    ]);
+    expect(await numbering()).toEqual([{ numbering: 9 }]);
   });
 
   it('takes an address as long as its column, and no longer one', async () => {
@@ -208,6 +226,8 @@ describe('SqlWorkerStore, on a database whose server changes', () => {
     await execute(
       `INSERT INTO leaf_worker_pool (id, ip, port, ip_port, max_timestamp) VALUES (8, '', '', 'broken', ${NOW})`,
     );
+    // Nobody has written such a time.
+    await execute("INSERT INTO leaf_worker_pool (id, ip, port, ip_port, max_timestamp) VALUES (9, '', '', 'x:1', -1)");
     const found = 'worker IDs in use in the table leaf_worker_pool: 2, for example by 10.0.0.7:8080';
     expect(await fixed.otherStrategies(isUsed)).toBe(found);
     expect(await store.otherStrategies(isUsed)).toBeUndefined();
@@ -218,5 +238,11 @@ describe('SqlWorkerStore, on a database whose server changes', () => {
     expect(await store.timeSources()).toEqual([]);
     const [source] = await storeOf(POOL_WORKERS, { now: '1234.6' }).timeSources();
     expect([source?.name, await source?.ask()]).toEqual(['the database', 1235]);
+  });
+
+  it('closes its database', async () => {
+    await store.close();
+    await store.abort();
+    expect(closed).toBe(2);
   });
 });
