@@ -129,7 +129,7 @@ export class TagReads {
   /** It is out of the queue before it is sent: later callers do not share it. */
   private startNext(): void {
     const [next] = this.queue;
-    if (next === undefined || this.running >= this.width) return;
+    if (next === undefined) return;
     const [key, { start, result }] = next;
     this.queue.delete(key);
     void this.execute(() => {
