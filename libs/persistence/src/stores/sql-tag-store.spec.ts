@@ -189,6 +189,12 @@ describe('SqlTagStore', () => {
       expect(row!.seen).toBe(String(isHidden ? MAX_ID : maxId));
     });
 
+    it('a deleted tag with periods begins at its maxId, and lost periods above its record', async () => {
+      await record('order@', 5n, 50n);
+      expect(await create('order', { reset: 'daily', maxId: 3n })).toMatchObject({ maxId: 3n });
+      expect(await execute('SELECT next_id, period_start FROM leaf_alloc')).toEqual([{ next_id: 50, period_start: 3 }]);
+    });
+
     it('a deleted interleaved tag begins again above the limits of all its shares', async () => {
       await record('order', 5n, 50n);
       // They end at 5 + 3 * 45 = 140; this share has the blocks from 121 and from 151 on.
@@ -286,6 +292,13 @@ describe('SqlTagStore', () => {
         { maxId: 99n },
         'LEAF_MAX_ID_BACKWARDS',
         'Tag "order" has issued IDs up to 99: maxId must be at least 100, not 99.',
+      ],
+      [
+        'of the step above the largest step',
+        { maxStep: 20 },
+        { step: 21 },
+        'LEAF_BODY_INVALID',
+        expect.stringContaining('maxStep') as string,
       ],
       [
         'of the maxId of a gapless tag',
