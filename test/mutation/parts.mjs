@@ -24,12 +24,20 @@ export const parts = [
   {
     name: 'snowflake',
     mutate: ['libs/core/src/{snowflake,format,clock}/**/*.ts'],
-    tests: ['libs/core/src/(snowflake|clock)/', 'test/fast/property/id-', 'libs/core/src/testing/'],
+    tests: [
+      'libs/core/src/(snowflake|clock|testing)/',
+      'libs/core/src/segment/tags/periods',
+      'test/fast/property/(id-|periods)',
+    ],
   },
   {
     name: 'numbers',
     mutate: ['libs/core/src/numbers/**/*.ts', 'libs/persistence/src/numbers/**/*.ts'],
-    tests: ['libs/core/src/numbers/', 'test/fast/contract/sqlite-segment-store', 'test/fast/embedded/leaf-number'],
+    tests: [
+      'libs/core/src/numbers/',
+      'test/fast/contract/(sqlite|reissued|continued)-numbers',
+      'test/fast/embedded/leaf-number',
+    ],
   },
   {
     name: 'core',

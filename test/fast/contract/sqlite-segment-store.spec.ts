@@ -4,8 +4,6 @@ import { join } from 'node:path';
 import { interleavedTagContract } from '../../support/contract/interleaved-tag.contract';
 import { olderVersionsContract } from '../../support/contract/older-versions.contract';
 import { lostHistoryContract } from '../../support/contract/lost-history.contract';
-import { numbersContract } from '../../support/contract/numbers.contract';
-import { numberPeriodsContract } from '../../support/contract/number-periods.contract';
 import { periodContract } from '../../support/contract/period.contract';
 import { restoreContract } from '../../support/contract/restore.contract';
 import { segmentStoreContract } from '../../support/contract/segment-store.contract';
@@ -25,8 +23,6 @@ interleavedTagContract('SQLite', () => inNewDirectory(tagFixture));
 periodContract('SQLite', () => inNewDirectory(tagFixture));
 lostHistoryContract('SQLite', () => inNewDirectory(databaseFixture));
 restoreContract('SQLite', () => inNewDirectory(databaseFixture));
-numbersContract('SQLite', () => inNewDirectory(databaseFixture));
-numberPeriodsContract('SQLite', () => inNewDirectory(databaseFixture));
 olderVersionsContract('SQLite', false, () => inNewDirectory(tagFixture));
 
 describe('a row, whose columns keep whatever they are given', () => {
