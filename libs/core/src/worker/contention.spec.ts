@@ -38,9 +38,16 @@ describe('A server that loses every race', () => {
     await expect(one.start()).rejects.toMatchObject(contested('changed the document of the worker registry'));
   });
 
-  it.each(['fixed', 'pool'] as const)('gives up acquiring a worker ID, policy %s', async (policy) => {
-    store.create = () => Promise.resolve(undefined);
-    await expect(server({ policy }).start()).rejects.toMatchObject(contested('took every free record'));
+  it.each([
+    ['fixed', 200],
+    ['pool', 200 * 16],
+  ] as const)('gives up acquiring a worker ID, policy %s, after %d tries', async (policy, tries) => {
+    const create = jest.spyOn(store, 'create').mockResolvedValue(undefined);
+    await expect(server({ policy }).start()).rejects.toMatchObject({
+      ...contested('took every free record'),
+      retryAfterMs: 1000,
+    });
+    expect(create).toHaveBeenCalledTimes(tries);
   });
 
   it('gives up a report and a release, and succeeds later', async () => {
