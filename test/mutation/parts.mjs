@@ -35,7 +35,7 @@ export const parts = [
     mutate: ['libs/core/src/numbers/**/*.ts', 'libs/persistence/src/numbers/**/*.ts'],
     tests: [
       'libs/core/src/numbers/',
-      'test/fast/contract/(sqlite|reissued|continued)-numbers',
+      'test/fast/contract/(sqlite|reissued|continued)-number',
       'test/fast/embedded/leaf-number',
     ],
   },
