@@ -158,27 +158,96 @@ describe('A server that acquires a worker ID', () => {
   });
 
   it.each([
-    ['a release', { free: true }, undefined],
+    ['a release', { free: true, ceiling: 0 }, undefined],
     ['a lower ceiling', { ceiling: 0 }, 'LEAF_WORKER_HELD'],
   ])('reads its record again while it waits, and sees %s', async (_, to, code) => {
     await settle({ remembers: true });
     await server({ remembers: true }).start();
     const next = server({ remembers: true });
+    const began = clock.now();
     const acquired = next.start();
     await clock.advance(500);
     change(1, to);
     if (code === undefined) expect(await acquired).toMatchObject({ workerId: 1 });
     else await expect(acquired).rejects.toMatchObject({ code });
+    expect(clock.now()).toBeLessThan(began + 1500);
   });
 
-  it('takes a new worker ID when its record is removed while it waits', async () => {
+  it('takes a new worker ID at once when its record is removed while it waits', async () => {
     await settle();
     await server().start();
     const next = server();
+    const began = clock.now();
     const acquired = next.start();
     await clock.advance(500);
     workers.records.delete(1);
     expect(await acquired).toMatchObject({ workerId: 2 });
+    expect(clock.now()).toBeLessThan(began + 1500);
+  });
+
+  it('recognizes its own write that is applied while it waits', async () => {
+    await settle({ remembers: true });
+    await server({ remembers: true }).start();
+    await clock.advance(LEASE_TTL + 1);
+    const next = server({ remembers: true });
+    store.line = 'writes come late';
+    await expect(next.start()).rejects.toMatchObject({ code: 'LEAF_REGISTRY_UNREACHABLE' });
+    store.line = 'up';
+    clock.step(-3000);
+    const acquired = next.start();
+    await clock.advance(500);
+    store.deliver();
+    expect(await acquired).toMatchObject({ workerId: 1 });
+  });
+
+  it('takes a released worker ID back without a wait', async () => {
+    await settle();
+    const one = await server().start();
+    await one.lease.release();
+    const began = clock.now();
+    const next = await server().start();
+    expect([next.workerId, next.waits.length, clock.now() - began <= 100]).toEqual([1, 0, true]);
+  });
+
+  it.each([
+    [LEASE_TTL, true],
+    [LEASE_TTL + 1, false],
+  ])('waits for a floor that is %d ms ahead: %s', async (ms, waits) => {
+    await settle();
+    const { floor } = workers.document!;
+    clock.step(floor! - ms - clock.now());
+    const started = server().start();
+    if (waits) await expect(started).resolves.toMatchObject({ terms: [{ workerId: 1, floor }] });
+    else await expect(started).rejects.toThrow(/is 10001 ms behind .* waits for at most 10000 ms/);
+  });
+
+  it('tries the next worker ID of a pool when another server takes the first one', async () => {
+    await settle({ policy: 'pool', maxWorkerId: 1 });
+    await server({ policy: 'pool', maxWorkerId: 1, instance: { port: 2 } }).start();
+    for (const workerId of [0, 1]) change(workerId, { free: true, ceiling: clock.now() });
+    const replace = store.replace.bind(store);
+    store.replace = async (found) => {
+      store.replace = replace;
+      change(found.workerId, { free: false, leaseId: 'another', ceiling: clock.now() + 3_600_000 });
+      return Promise.resolve(undefined);
+    };
+    const next = await server({ policy: 'pool', maxWorkerId: 1 }).start();
+    expect(recordOf(next.workerId!)).toMatchObject({ instance: { port: 8080 } });
+    expect(recordOf(1 - next.workerId!)).toMatchObject({ leaseId: 'another' });
+  });
+
+  it('writes the document again that is removed while it acquires', async () => {
+    await settle();
+    const create = store.create.bind(store);
+    store.create = async (...made) => {
+      store.create = create;
+      const stored = await create(...made);
+      workers.document = undefined;
+      return stored;
+    };
+    const next = await server().start();
+    expect(next.workerId).toBe(1);
+    expect(next.terms[0]!.floor).toBeGreaterThanOrEqual(workers.document!.floor!);
   });
 
   it('does not mark a worker ID as lost in its file that it has released', async () => {

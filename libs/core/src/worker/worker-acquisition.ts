@@ -116,7 +116,7 @@ export class WorkerAcquisition {
     const isLeftBehind = found?.record.leaseId === holder.leaseId && !found.record.free && adopted === undefined;
     if (isLeftBehind && !claims.exclusive) return undefined;
     const recorded = adopted ?? found?.record.ceiling ?? 0;
-    const unproven = found === undefined || adopted !== undefined ? 0 : await this.floorOfUnproven(found, registry);
+    const unproven = found === undefined ? 0 : await this.floorOfUnproven(found, registry);
     const known = Math.max(recorded, unproven, this.fileRecord?.ceiling ?? 0, holder.newest());
     // R2: the new holder issues only above what it has read.
     const least = Math.max(known, registry.document.floor ?? 0);
@@ -125,7 +125,7 @@ export class WorkerAcquisition {
     // R3: also a record of our own, whose reply was lost: a copy of this process may find it, too.
     const stored = await this.write(choice, registry, recorded, least);
     if (stored === undefined) {
-      if (found !== undefined) await this.hasChanged(found);
+      if (found !== undefined && claims.exclusive) await this.hasChanged(found);
       return undefined;
     }
     this.assertFits(stored);
@@ -227,14 +227,13 @@ export class WorkerAcquisition {
   }
 
   /**
-   * R8: if another process wrote the record of our instance while this server waited, that process is running. The
-   * newcomer gives up.
+   * R8, for a registry in which a record belongs to one address: if another process wrote that of our instance while this
+   * server waited, that process is running. The newcomer gives up.
    *
    * @returns whether the record has changed in another way, for example by a release
    */
   private async hasChanged(found: StoredWorker): Promise<boolean> {
     const { parts, claims, holder } = this.context;
-    if (!claims.exclusive) return true;
     const current = await parts.store.read(found.workerId, holder.instance);
     if (current === undefined) return true;
     const { leaseId, write, ceiling, free } = current.record;
