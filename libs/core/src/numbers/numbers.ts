@@ -368,7 +368,8 @@ export class Numbers {
 
 function nextGroup(line: Line): Call[] {
   let size = 0;
-  const end = line.waiting.findIndex(({ requests }, index) => (size += requests.length) > MAX_GROUP && index > 0);
+  // One call alone has at most MAX_KEYS requests.
+  const end = line.waiting.findIndex(({ requests }) => (size += requests.length) > MAX_GROUP);
   const group = line.waiting.splice(0, end < 0 ? line.waiting.length : end);
   line.requests -= group.reduce((sum, { requests }) => sum + requests.length, 0);
   return group;
