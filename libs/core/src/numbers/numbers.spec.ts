@@ -310,3 +310,58 @@ describe('a period of the numbers', () => {
       await expect(call).rejects.toMatchObject({ code: 'LEAF_PERIOD_INVALID' });
   });
 });
+
+describe('a number', () => {
+  it('is found by its key, or was never given', async () => {
+    await take('a');
+    expect(await numbers.find('invoice', 'a')).toMatchObject({ number: 1n, state: 'issued' });
+    await expect(numbers.find('invoice', 'b')).rejects.toMatchObject({ code: 'LEAF_NUMBER_NOT_FOUND' });
+    await expect(numbers.find('receipt', 'a')).rejects.toMatchObject({ code: 'LEAF_TAG_NOT_FOUND' });
+  });
+
+  it('is given by a server on which its tag is not paused; open ones can be settled there', async () => {
+    const paused = new Set<string>();
+    await take('a');
+    numbers = new Numbers(store, clock, () => 0, { waitMs: WAIT_MS, isPaused: (tag) => paused.has(tag) });
+    paused.add('receipt');
+    expect(await take('b')).toEqual([2]);
+    paused.add('invoice');
+    await expect(take('c')).rejects.toMatchObject({ code: 'LEAF_TAG_PAUSED' });
+    expect(await numbers.confirm('invoice', 'a', 'shop')).toMatchObject({ number: { state: 'confirmed' } });
+  });
+
+  it('of another period than the date that is asked for stays the only one of its document', async () => {
+    open({ reset: 'monthly' });
+    await take('a');
+    const earlier = new Date(clock.now() - 31 * DAY_MS);
+    await expect(numbers.issue('invoice', ['a'], 'shop', earlier)).rejects.toMatchObject({
+      code: 'LEAF_NUMBER_EXISTS',
+    });
+  });
+
+  it('that is open is counted when somebody looks', async () => {
+    await take('a');
+    expect(numbers.open).toEqual([]);
+    await numbers.watch();
+    expect(numbers.open).toMatchObject([{ tag: 'invoice', count: 1 }]);
+  });
+
+  it('has the text of the pattern, or is decimal, and none once it is void', async () => {
+    open({ reset: 'yearly' });
+    await take('a');
+    const found = await numbers.find('invoice', 'a');
+    expect([numbers.textOf('invoice', found), numbers.jsonOf('invoice', found).text]).toEqual(['1', undefined]);
+    store.row = { ...store.row, pattern: '{YYYY}/{seq:3}' };
+    await numbers.find('invoice', 'a');
+    expect(numbers.textOf('invoice', found)).toBe('2026/001');
+    const { number } = await numbers.void('invoice', 'a', 'shop', 'torn');
+    expect(() => numbers.textOf('invoice', number)).toThrow(
+      expect.objectContaining({ code: 'LEAF_NUMBER_SETTLED' }) as Error,
+    );
+    store.row = { ...store.row, pattern: '{no}' };
+    await expect(numbers.find('invoice', 'a')).rejects.toMatchObject({
+      ...{ code: 'LEAF_TAG_ROW_INVALID', cause: expect.objectContaining({ code: 'LEAF_CONFIG_INVALID' }) as Error },
+      message: expect.stringContaining('unknown placeholder {no}') as string,
+    });
+  });
+});
