@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type DocumentNumber, type NewTag, Numbers } from '@leaf-ids/core';
 import { FakeClock } from '@leaf-ids/core/testing';
-import { systemRandom } from '@leaf-ids/core/internal';
+import { periodOf, systemRandom } from '@leaf-ids/core/internal';
 import { createStores, createTagStore, type NumberOptions } from '@leaf-ids/persistence';
 import { clock, databaseFixture } from '../../support/contract/sql-stores';
 import type { DatabaseFixture } from '../../support/contract/restore.contract';
@@ -161,5 +161,45 @@ describe('the numbers of a database', () => {
     expect(await next.continueAfter('invoice', { ...where, lastNumber: 3n })).toBe(0);
     const [answer] = await next.issue('invoice', ['d'], 'shop');
     expect(answer!.number).toMatchObject({ number: 4n, issuedAt });
+  });
+
+  it('are asked for when a promoted copy lacks all that is known of them', async () => {
+    await create(INVOICE);
+    await server().numbers.issue('invoice', ['a', 'b'], 'shop');
+    for (const table of ['leaf_number_head', 'leaf_number', 'leaf_number_journal'])
+      await execute(`DELETE FROM ${table}`);
+    await execute("UPDATE leaf_segment_server SET server = 'the former primary'");
+    await expect(server().numbers.issue('invoice', ['c'], 'shop')).rejects.toMatchObject(LOST);
+  });
+
+  it('never go on below their end, though the rows and lines up to there are gone', async () => {
+    await create(INVOICE);
+    const { numbers, store } = server();
+    await numbers.issue('invoice', ['a', 'b', 'c'], 'shop');
+    const { hash } = (await store.headOf('invoice', ''))!;
+    for (const table of ['leaf_number', 'leaf_number_journal']) await execute(`DELETE FROM ${table} WHERE number > 1`);
+    const where = { by: 'admin', reason: 'restored' };
+    await expect(numbers.continueAfter('invoice', { ...where, lastNumber: 2n })).rejects.toMatchObject({
+      code: 'LEAF_MAX_ID_BACKWARDS',
+    });
+    expect(await numbers.continueAfter('invoice', { ...where, lastNumber: 3n })).toBe(0);
+    expect(await store.headOf('invoice', '')).toMatchObject({ next: 4n, position: 3, hash, continued: 1 });
+  });
+
+  it('of a period that began after a loss say nothing about the periods before it', async () => {
+    await create({ ...INVOICE, reset: 'monthly', zone: 'UTC' });
+    await execute("DELETE FROM leaf_number_head WHERE period = ''");
+    const { numbers } = server();
+    await numbers.watch();
+    await execute("UPDATE leaf_segment_server SET server = 'the former primary'");
+    const issue = (key: string, at: Date): Promise<unknown> => numbers.issue('invoice', [key], 'shop', at);
+    const now = new Date();
+    await expect(issue('a', now)).rejects.toMatchObject(LOST);
+    const { opensAt } = periodOf('monthly', now.toISOString().slice(0, 7));
+    const promoted = new Date(opensAt - 48 * 3_600_000).toISOString().slice(0, 19).replace('T', ' ');
+    await execute(`UPDATE leaf_segment_server SET update_time = '${promoted}'`);
+    expect(await issue('a', now)).toMatchObject([{ number: { number: 1n } }]);
+    expect(await execute("SELECT epoch FROM leaf_number_head WHERE period = ''")).toEqual([{ epoch: 0 }]);
+    await expect(issue('b', new Date(now.getTime() - 32 * 86_400_000))).rejects.toMatchObject(LOST);
   });
 });
