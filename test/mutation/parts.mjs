@@ -48,7 +48,7 @@ export const parts = [
     name: 'persistence',
     mutate: [
       'libs/persistence/src/{check,failover,schema,sharding,stores}/**/*.ts',
-      'libs/persistence/src/dialects/{dialect*,sqlite*,mysql-guard,mysql-session,url-parameters}.ts',
+      'libs/persistence/src/dialects/{dialects,shared/{dialect,url-parameters},sqlite/*,mysql/{mysql-guard,mysql-session}}.ts',
     ],
     tests: [
       'libs/persistence/',

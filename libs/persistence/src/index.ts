@@ -31,7 +31,7 @@ export { Shard, type ShardOptions } from './sharding/shard';
 export { type ShardEvents, ShardedSegmentStore } from './sharding/sharded-segment-store';
 export { ShardedTagStore } from './sharding/sharded-tag-store';
 export { Shards, type ShardMap, ShardRouter } from './sharding/shards';
-export { loadSqlite, type SqliteConnection } from './dialects/sqlite-file';
+export { loadSqlite, type SqliteConnection } from './dialects/sqlite/sqlite-file';
 export { FIXED_WORKERS, POOL_WORKERS, SqlWorkerStore, type WorkerTable } from './stores/sql-worker-store';
 export type { WorkerDatabase } from './stores/worker-database';
 export { type LeafLogger, loggerOf, type LoggerOption, loggerRule } from './module/leaf-logger';

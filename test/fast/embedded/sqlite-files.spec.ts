@@ -3,7 +3,7 @@ import { copyFileSync, cpSync, linkSync, mkdirSync, renameSync, rmSync, symlinkS
 import { join } from 'node:path';
 import { Leaf, type LeafOptions } from '@leaf-ids/id';
 import { parseDatabaseUrl } from '@leaf-ids/persistence';
-import { mountPointsOf, pathFault } from '../../../libs/persistence/src/dialects/sqlite-file';
+import { mountPointsOf, pathFault } from '../../../libs/persistence/src/dialects/sqlite/sqlite-file';
 import { ROOT } from '../../support/build';
 import { connect } from '../../support/contract/sql-stores';
 import { makeDataDirectory, removeDataDirectory } from '../../support/servers/data-directory';

@@ -1,7 +1,7 @@
 import { DataSource } from 'typeorm';
 import { type Allocation, LeafError } from '@leaf-ids/core';
 import { createSegmentStore, createTagStore, sharedTarget, parseDatabaseUrl } from '@leaf-ids/persistence';
-import { MYSQL_WORKERS } from '../../../libs/persistence/src/dialects/mysql-statements';
+import { MYSQL_WORKERS } from '../../../libs/persistence/src/dialects/mysql/mysql-statements';
 import { connect, FAILOVER } from '../../support/contract/sql-stores';
 import { type MariadbServer, startMariadb } from '../../support/servers/mariadb';
 import { type PostgresServer, startPostgres } from '../../support/servers/postgres';

@@ -1,7 +1,7 @@
 import type { DataSourceOptions, DataSource } from 'typeorm';
-import type { Address, CommonOptions } from '../dialects/dialect';
+import type { Address, CommonOptions } from '../dialects/shared/dialect';
 import { DIALECT_NAMES, type DialectName, DIALECTS } from '../dialects/dialects';
-import { invalidUrl } from '../dialects/url-parameters';
+import { invalidUrl } from '../dialects/shared/url-parameters';
 import { LeafError } from '@leaf-ids/core';
 import type { ConnectionLimits } from '../connections/connection-source';
 

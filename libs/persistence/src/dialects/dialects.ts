@@ -1,7 +1,7 @@
-import type { Dialect } from './dialect';
-import { mysql } from './mysql';
-import { postgres } from './postgres';
-import { sqlite } from './sqlite';
+import type { Dialect } from './shared/dialect';
+import { mysql } from './mysql/mysql';
+import { postgres } from './postgres/postgres';
+import { sqlite } from './sqlite/sqlite';
 
 const LIST = { mysql, postgres, sqlite };
 

@@ -5,8 +5,8 @@ import { createTagStore } from '../database/create-store';
 import { parseDatabaseUrl } from '../database/database-url';
 import type { LeafDataSource } from '../database/leaf-data-source';
 import type { Statement } from '../connections/sql-database';
-import { SQLITE_GUARD, SQLITE_TAGS } from '../dialects/sqlite';
-import { SqliteSegmentStore } from '../dialects/sqlite-segment-store';
+import { SQLITE_GUARD, SQLITE_TAGS } from '../dialects/sqlite/sqlite';
+import { SqliteSegmentStore } from '../dialects/sqlite/sqlite-segment-store';
 import { FailoverGuard, type FailoverOptions, MOVE_GENERATIONS } from './failover-guard';
 
 const GAP = 10 * MAX_RANGE_SIZE;

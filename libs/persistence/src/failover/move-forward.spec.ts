@@ -2,7 +2,7 @@ import { connect } from '../../../../test/support/contract/sql-stores';
 import type { Statement } from '../connections/sql-database';
 import { parseDatabaseUrl } from '../database/database-url';
 import type { LeafDataSource } from '../database/leaf-data-source';
-import { SQLITE_TAGS } from '../dialects/sqlite';
+import { SQLITE_TAGS } from '../dialects/sqlite/sqlite';
 import { isHidden, type MovedRows, moveForward, positionColumns } from './move-forward';
 
 const MAX = '9223372036854775807';

@@ -14,7 +14,7 @@ import { NestFactory } from '@nestjs/core';
 import { getDataSourceToken, InjectDataSource, InjectRepository, TypeOrmModule } from '@nestjs/typeorm';
 import { DataSource, type Repository } from 'typeorm';
 import { SegmentStore, TagStore } from '@leaf-ids/core';
-import { loadSqlite } from '../dialects/sqlite-file';
+import { loadSqlite } from '../dialects/sqlite/sqlite-file';
 import { LeafAlloc } from '../stores/stored-tag';
 import { Persistence } from './open-persistence';
 import { LEAF_DATA_SOURCE, PersistenceModule } from './persistence.module';

@@ -1,7 +1,7 @@
 import { connect } from '../../../../test/support/contract/sql-stores';
 import { parseDatabaseUrl } from '../database/database-url';
 import type { LeafDataSource } from '../database/leaf-data-source';
-import { sqlite } from '../dialects/sqlite';
+import { sqlite } from '../dialects/sqlite/sqlite';
 import type { SchemaDialect } from './schema-dialect';
 import { assertColumns, assertRights, assertTables, hasTable, holdsExactly } from './tables';
 

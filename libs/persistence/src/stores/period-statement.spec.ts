@@ -5,8 +5,8 @@ import { REFUSED } from '../../../../test/support/http/refusal';
 import { createGuard, createTagStore } from '../database/create-store';
 import { parseDatabaseUrl } from '../database/database-url';
 import type { LeafDataSource } from '../database/leaf-data-source';
-import { SQLITE_TAGS } from '../dialects/sqlite';
-import { SqliteSegmentStore } from '../dialects/sqlite-segment-store';
+import { SQLITE_TAGS } from '../dialects/sqlite/sqlite';
+import { SqliteSegmentStore } from '../dialects/sqlite/sqlite-segment-store';
 import type { FailoverGuard } from '../failover/failover-guard';
 
 describe('a period', () => {

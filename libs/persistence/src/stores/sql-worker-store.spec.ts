@@ -2,7 +2,7 @@ import type { RegistryDocument, StoredRegistry, WorkerRecord } from '@leaf-ids/c
 import { connect } from '../../../../test/support/contract/sql-stores';
 import { parseDatabaseUrl } from '../database/database-url';
 import type { LeafDataSource } from '../database/leaf-data-source';
-import { sqlite, SQLITE_WORKERS } from '../dialects/sqlite';
+import { sqlite, SQLITE_WORKERS } from '../dialects/sqlite/sqlite';
 import { FIXED_WORKERS, POOL_WORKERS, SqlWorkerStore, type WorkerTable } from './sql-worker-store';
 import type { WorkerDialect } from './worker-row';
 

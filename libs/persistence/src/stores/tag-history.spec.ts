@@ -2,7 +2,7 @@ import { connect } from '../../../../test/support/contract/sql-stores';
 import { createGuard } from '../database/create-store';
 import { parseDatabaseUrl } from '../database/database-url';
 import type { LeafDataSource } from '../database/leaf-data-source';
-import { SQLITE_TAGS } from '../dialects/sqlite';
+import { SQLITE_TAGS } from '../dialects/sqlite/sqlite';
 import { type AllocRow, readRows, type UsableRow } from './alloc-row';
 import { isBeyondLimit, needsAdmission, TagHistory } from './tag-history';
 

@@ -6,7 +6,7 @@ import { connect } from '../../../../test/support/contract/sql-stores';
 import type { SqlDatabase } from '../connections/sql-database';
 import { parseDatabaseUrl } from '../database/database-url';
 import type { LeafDataSource } from '../database/leaf-data-source';
-import { sqlite } from '../dialects/sqlite';
+import { sqlite } from '../dialects/sqlite/sqlite';
 import { RegistryDatabase } from './worker-database';
 
 describe('RegistryDatabase', () => {

@@ -31,7 +31,7 @@ export const MUTATIONS = [
     rule: 'database, mysql: a write meant for another database server is carried out',
     edits: [
       {
-        file: 'libs/persistence/src/dialects/mysql-statements.ts',
+        file: 'libs/persistence/src/dialects/mysql/mysql-statements.ts',
         find: "isOrigin: () => '@leaf_server = ?',",
         replace: "isOrigin: () => '(@leaf_server = ? OR 1 = 1)',",
       },

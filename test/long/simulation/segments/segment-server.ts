@@ -9,8 +9,8 @@ import {
 } from '@leaf-ids/core';
 import { DEFAULT_SEGMENT_OPTIONS, JournalSeal, SegmentIdGenerator } from '@leaf-ids/core/internal';
 import type { SqlDatabase } from '../../../../libs/persistence/src/connections/sql-database';
-import { SQLITE_GUARD, SQLITE_TAGS, SQLITE_WORKERS } from '../../../../libs/persistence/src/dialects/sqlite';
-import { SqliteSegmentStore } from '../../../../libs/persistence/src/dialects/sqlite-segment-store';
+import { SQLITE_GUARD, SQLITE_TAGS, SQLITE_WORKERS } from '../../../../libs/persistence/src/dialects/sqlite/sqlite';
+import { SqliteSegmentStore } from '../../../../libs/persistence/src/dialects/sqlite/sqlite-segment-store';
 import { FailoverGuard, type GuardDialect } from '../../../../libs/persistence/src/failover/failover-guard';
 import { SqlNumberStore } from '../../../../libs/persistence/src/numbers/sql-number-store';
 import type { Shard } from '../../../../libs/persistence/src/sharding/shard';

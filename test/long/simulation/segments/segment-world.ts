@@ -4,7 +4,7 @@ import { reasonOf } from '@leaf-ids/core/internal';
 import { FakeClock } from '@leaf-ids/core/testing';
 import { openDatabase } from '../../../../libs/persistence/src/database/open-database';
 import { parseDatabaseUrl } from '../../../../libs/persistence/src/database/database-url';
-import { loadSqlite, type SqliteDriver } from '../../../../libs/persistence/src/dialects/sqlite-file';
+import { loadSqlite, type SqliteDriver } from '../../../../libs/persistence/src/dialects/sqlite/sqlite-file';
 import { SeededRandom } from '../../../support/seeded-random';
 import {
   drawSegments,

@@ -1,7 +1,7 @@
 import type { DataSource } from 'typeorm';
 import type { Clock } from '@leaf-ids/core';
 import type { SqlParameter } from '../../../../libs/persistence/src/connections/session';
-import type { SqliteConnection, SqliteDriver } from '../../../../libs/persistence/src/dialects/sqlite-file';
+import type { SqliteConnection, SqliteDriver } from '../../../../libs/persistence/src/dialects/sqlite/sqlite-file';
 
 interface Prepared {
   readonly reader: boolean;

@@ -1,7 +1,7 @@
 import { LeafError } from '@leaf-ids/core';
-import type { Statement } from '../connections/sql-database';
-import type { DatabaseIdentity, GuardDialect } from '../failover/failover-guard';
-import { faultBeneath } from '../connections/database-faults';
+import type { Statement } from '../../connections/sql-database';
+import type { DatabaseIdentity, GuardDialect } from '../../failover/failover-guard';
+import { faultBeneath } from '../../connections/database-faults';
 import { type ClusterMembers, GALERA_MEMBERS, GROUP_MEMBERS } from './cluster-members';
 import { mysqlFault } from './mysql-session';
 

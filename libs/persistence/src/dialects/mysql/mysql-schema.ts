@@ -1,10 +1,10 @@
 import type { QueryRunner } from 'typeorm';
 import { LeafError } from '@leaf-ids/core';
 import { codeOf } from '@leaf-ids/core/internal';
-import type { Statement } from '../connections/sql-database';
-import { holdsExactly } from '../schema/tables';
-import { locked, MIGRATIONS_TABLE, MigrationsLocked } from '../schema/migrate';
-import type { SchemaDialect } from '../schema/schema-dialect';
+import type { Statement } from '../../connections/sql-database';
+import { holdsExactly } from '../../schema/tables';
+import { locked, MIGRATIONS_TABLE, MigrationsLocked } from '../../schema/migrate';
+import type { SchemaDialect } from '../../schema/schema-dialect';
 import { mysqlFault } from './mysql-session';
 import { MYSQL_GUARD, otherSchemaMember } from './mysql-guard';
 

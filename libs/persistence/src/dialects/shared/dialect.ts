@@ -1,12 +1,12 @@
 import type { DataSource, DataSourceOptions } from 'typeorm';
 import type { SegmentStore } from '@leaf-ids/core';
-import type { ConnectionLimits } from '../connections/connection-source';
-import type { SessionDialect } from '../connections/session';
-import type { SqlDatabase } from '../connections/sql-database';
-import type { FailoverGuard, GuardDialect } from '../failover/failover-guard';
-import type { SchemaDialect } from '../schema/schema-dialect';
-import type { TagDialect } from '../stores/tag-dialect';
-import type { WorkerDialect } from '../stores/worker-row';
+import type { ConnectionLimits } from '../../connections/connection-source';
+import type { SessionDialect } from '../../connections/session';
+import type { SqlDatabase } from '../../connections/sql-database';
+import type { FailoverGuard, GuardDialect } from '../../failover/failover-guard';
+import type { SchemaDialect } from '../../schema/schema-dialect';
+import type { TagDialect } from '../../stores/tag-dialect';
+import type { WorkerDialect } from '../../stores/worker-row';
 import type { UrlParameters } from './url-parameters';
 
 /** An SQLite database. */

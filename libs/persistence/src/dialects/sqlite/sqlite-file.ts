@@ -4,7 +4,7 @@ import { copyFile, link, rm, stat } from 'node:fs/promises';
 import { basename, dirname, join, resolve } from 'node:path';
 import { LeafError } from '@leaf-ids/core';
 import { codeOf, syncDirectory } from '@leaf-ids/core/internal';
-import { missingDriver } from './server-driver';
+import { missingDriver } from '../shared/server-driver';
 
 /** The parts of a libsql database that Leaf uses; declared here because the package is optional. */
 export interface SqliteConnection {

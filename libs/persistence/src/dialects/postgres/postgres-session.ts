@@ -1,6 +1,6 @@
 import { LeafError } from '@leaf-ids/core';
-import { FAULT, faultsBy, notUpYetBy } from '../connections/database-faults';
-import type { SessionDialect, Weakness } from '../connections/session';
+import { FAULT, faultsBy, notUpYetBy } from '../../connections/database-faults';
+import type { SessionDialect, Weakness } from '../../connections/session';
 
 interface Settings {
   readonly pid: number;

@@ -1,9 +1,9 @@
 import type { SegmentStore, TagStore } from '@leaf-ids/core';
-import { day } from '../../../../test/support/contract/period.contract';
-import { connect } from '../../../../test/support/contract/sql-stores';
-import { createSegmentStore, createTagStore } from '../database/create-store';
-import { parseDatabaseUrl } from '../database/database-url';
-import type { LeafDataSource } from '../database/leaf-data-source';
+import { day } from '../../../../../test/support/contract/period.contract';
+import { connect } from '../../../../../test/support/contract/sql-stores';
+import { createSegmentStore, createTagStore } from '../../database/create-store';
+import { parseDatabaseUrl } from '../../database/database-url';
+import type { LeafDataSource } from '../../database/leaf-data-source';
 import { SqliteSegmentStore } from './sqlite-segment-store';
 
 const INVALID = { code: 'LEAF_TAG_ROW_INVALID' };

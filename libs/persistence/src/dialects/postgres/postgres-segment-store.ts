@@ -1,8 +1,8 @@
 import type { Allocation, AllocationRequest } from '@leaf-ids/core';
-import { allocatable } from '../stores/alloc-row';
-import type { SqlParameter, SqlStatement } from '../connections/sql-database';
-import { type Allocated, SqlSegmentStore } from '../stores/sql-segment-store';
-import { POSITION, setPosition } from '../failover/move-forward';
+import { allocatable } from '../../stores/alloc-row';
+import type { SqlParameter, SqlStatement } from '../../connections/sql-database';
+import { type Allocated, SqlSegmentStore } from '../../stores/sql-segment-store';
+import { POSITION, setPosition } from '../../failover/move-forward';
 
 /** The result of an UPDATE by TypeORM on PostgreSQL: the rows and their count. */
 type Updated<Row> = [Row[], number];

@@ -1,18 +1,18 @@
 import { messageOf } from '@leaf-ids/core/internal';
-import { passwordReader } from '../connections/password';
-import { holdsExactly } from '../schema/tables';
-import { inTransaction, locked, MIGRATIONS_TABLE } from '../schema/migrate';
-import type { SchemaDialect } from '../schema/schema-dialect';
-import type { Dialect, ServerAddress } from './dialect';
+import { passwordReader } from '../../connections/password';
+import { holdsExactly } from '../../schema/tables';
+import { inTransaction, locked, MIGRATIONS_TABLE } from '../../schema/migrate';
+import type { SchemaDialect } from '../../schema/schema-dialect';
+import type { Dialect, ServerAddress } from '../shared/dialect';
 import { clientAmong, loadPostgres } from './postgres-hosts';
 import { PostgresSegmentStore } from './postgres-segment-store';
 import { POSTGRES_SESSION, ROLE_SCHEMA } from './postgres-session';
-import { SERVER_ADVICE, tlsOptions } from './server-driver';
-import { parseServerUrl } from './server-url';
-import { STANDARD_TAGS, type TagDialect, numbered } from '../stores/tag-dialect';
-import type { WorkerDialect, Written } from '../stores/worker-row';
-import type { DatabaseIdentity, GuardDialect } from '../failover/failover-guard';
-import type { Statement } from '../connections/sql-database';
+import { SERVER_ADVICE, tlsOptions } from '../shared/server-driver';
+import { parseServerUrl } from '../shared/server-url';
+import { STANDARD_TAGS, type TagDialect, numbered } from '../../stores/tag-dialect';
+import type { WorkerDialect, Written } from '../../stores/worker-row';
+import type { DatabaseIdentity, GuardDialect } from '../../failover/failover-guard';
+import type { Statement } from '../../connections/sql-database';
 
 /** Key of the lock that serializes changes of the schema. */
 const LOCK_NUMBER = 0x1eaf;

@@ -1,8 +1,8 @@
 import type { Allocation } from '@leaf-ids/core';
-import { allocatable } from '../stores/alloc-row';
-import type { SqlParameter, SqlStatement } from '../connections/sql-database';
-import { type Allocated, SqlSegmentStore } from '../stores/sql-segment-store';
-import { POSITION, setPosition } from '../failover/move-forward';
+import { allocatable } from '../../stores/alloc-row';
+import type { SqlParameter, SqlStatement } from '../../connections/sql-database';
+import { type Allocated, SqlSegmentStore } from '../../stores/sql-segment-store';
+import { POSITION, setPosition } from '../../failover/move-forward';
 
 /** As text: JavaScript numbers are exact to 2^53 only. */
 const POSITION_TEXT = `CAST(${POSITION} AS TEXT) AS max_id`;

@@ -1,7 +1,7 @@
 import { mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { DEFAULT_LIMITS } from '../connections/connection-source';
+import { DEFAULT_LIMITS } from '../../connections/connection-source';
 import { sqlite, SQLITE_GUARD, SQLITE_TAGS, SQLITE_WORKERS } from './sqlite';
 
 const { session, driver, schema } = sqlite;

@@ -2,11 +2,11 @@ import { mkdir } from 'node:fs/promises';
 import { dirname, isAbsolute, resolve } from 'node:path';
 import { LeafError } from '@leaf-ids/core';
 import { codeOf, messageOf } from '@leaf-ids/core/internal';
-import { FAULT, faultsBy } from '../connections/database-faults';
-import type { SessionDialect } from '../connections/session';
-import { inTransaction, MIGRATIONS_TABLE } from '../schema/migrate';
-import type { SchemaDialect } from '../schema/schema-dialect';
-import type { Dialect, FileAddress } from './dialect';
+import { FAULT, faultsBy } from '../../connections/database-faults';
+import type { SessionDialect } from '../../connections/session';
+import { inTransaction, MIGRATIONS_TABLE } from '../../schema/migrate';
+import type { SchemaDialect } from '../../schema/schema-dialect';
+import type { Dialect, FileAddress } from '../shared/dialect';
 import {
   onePath,
   pathFault,
@@ -17,10 +17,10 @@ import {
   type SqliteDriver,
 } from './sqlite-file';
 import { SqliteSegmentStore } from './sqlite-segment-store';
-import { invalidUrl } from './url-parameters';
-import { STANDARD_TAGS, type TagDialect, unchanged } from '../stores/tag-dialect';
-import type { WorkerDialect, Written } from '../stores/worker-row';
-import type { GuardDialect } from '../failover/failover-guard';
+import { invalidUrl } from '../shared/url-parameters';
+import { STANDARD_TAGS, type TagDialect, unchanged } from '../../stores/tag-dialect';
+import type { WorkerDialect, Written } from '../../stores/worker-row';
+import type { GuardDialect } from '../../failover/failover-guard';
 
 /**
  * Busy timeout of SQLite, in milliseconds. It blocks the thread, so longer waits happen in `SqlDatabase`.

@@ -1,7 +1,7 @@
 import { isAbsolute } from 'node:path';
 import { InvalidValueError } from '@leaf-ids/core/internal';
-import type { ConnectionLimits } from '../connections/connection-source';
-import type { PasswordSource } from '../connections/password';
+import type { ConnectionLimits } from '../../connections/connection-source';
+import type { PasswordSource } from '../../connections/password';
 
 /**
  * `off`; `on`: encrypted without verifying the certificate; `verify`: encrypted, certificate and host name verified.

@@ -1,4 +1,4 @@
-import type { Statement } from '../connections/sql-database';
+import type { Statement } from '../../connections/sql-database';
 import { GALERA_MEMBERS, GROUP_MEMBERS } from './cluster-members';
 import { askOrigin, MEMBERSHIP, MYSQL_GUARD, NODE, otherSchemaMember, STANDALONE } from './mysql-guard';
 

@@ -1,5 +1,5 @@
-import { notUpYetBy, FAULT, type DatabaseFault, faultsBy } from '../connections/database-faults';
-import type { SessionDialect, Weakness } from '../connections/session';
+import { notUpYetBy, FAULT, type DatabaseFault, faultsBy } from '../../connections/database-faults';
+import type { SessionDialect, Weakness } from '../../connections/session';
 import { SESSION_MODE } from './mysql-driver';
 import { codeOf, messageOf } from '@leaf-ids/core/internal';
 

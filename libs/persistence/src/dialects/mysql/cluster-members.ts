@@ -1,4 +1,4 @@
-import type { Statement } from '../connections/sql-database';
+import type { Statement } from '../../connections/sql-database';
 
 /** The members of a cluster that continues only with a majority of them, and the record of those that were last seen. */
 export interface ClusterMembers {

@@ -1,5 +1,5 @@
-import type { DatabaseFault } from '../connections/database-faults';
-import type { Statement, Weakness } from '../connections/session';
+import type { DatabaseFault } from '../../connections/database-faults';
+import type { Statement, Weakness } from '../../connections/session';
 import { MYSQL_SESSION, mysqlFault } from './mysql-session';
 
 function errorOf(code: string, message = 'broken'): Error {

@@ -1,8 +1,8 @@
 import { type Allocation, type AllocationRequest, LeafError } from '@leaf-ids/core';
-import { allocatable } from '../stores/alloc-row';
-import type { SqlParameter, SqlStatement } from '../connections/sql-database';
-import { SqlSegmentStore } from '../stores/sql-segment-store';
-import { POSITION, setPosition } from '../failover/move-forward';
+import { allocatable } from '../../stores/alloc-row';
+import type { SqlParameter, SqlStatement } from '../../connections/sql-database';
+import { SqlSegmentStore } from '../../stores/sql-segment-store';
+import { POSITION, setPosition } from '../../failover/move-forward';
 import { MYSQL_TAGS } from './mysql-statements';
 
 interface Updated {

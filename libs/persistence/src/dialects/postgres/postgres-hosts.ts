@@ -1,9 +1,9 @@
 import type Pg from 'pg';
 import type { Client, ClientConfig } from 'pg';
 import { messageOf } from '@leaf-ids/core/internal';
-import type { ReadPassword } from '../connections/password';
-import type { HostAddress } from './dialect';
-import { missingDriver } from './server-driver';
+import type { ReadPassword } from '../../connections/password';
+import type { HostAddress } from '../shared/dialect';
+import { missingDriver } from '../shared/server-driver';
 import { POSTGRES_SESSION } from './postgres-session';
 
 type Connect = (callback: (error: Error | null) => void) => void;

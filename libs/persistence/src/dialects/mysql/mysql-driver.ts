@@ -1,7 +1,7 @@
 import type { Connection, Pool, PoolOptions } from 'mysql2';
 import { LeafError } from '@leaf-ids/core';
-import type { ReadPassword } from '../connections/password';
-import { missingDriver } from './server-driver';
+import type { ReadPassword } from '../../connections/password';
+import { missingDriver } from '../shared/server-driver';
 
 /**
  * Strict mode rejects out-of-range numbers; truncating them would start two ranges at the same ID. Modes that change

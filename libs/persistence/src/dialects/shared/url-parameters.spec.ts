@@ -1,5 +1,5 @@
-import { DEFAULT_LIMITS } from '../connections/connection-source';
-import { parseDatabaseUrl } from '../database/database-url';
+import { DEFAULT_LIMITS } from '../../connections/connection-source';
+import { parseDatabaseUrl } from '../../database/database-url';
 import { limitsOf } from './url-parameters';
 
 describe('parameters of a database URL', () => {

@@ -1,15 +1,15 @@
 import { isIP } from 'node:net';
-import { passwordReader } from '../connections/password';
-import type { Dialect, ServerAddress } from './dialect';
+import { passwordReader } from '../../connections/password';
+import type { Dialect, ServerAddress } from '../shared/dialect';
 import { loadMysql } from './mysql-driver';
 import { MYSQL_GUARD } from './mysql-guard';
 import { MYSQL_SCHEMA } from './mysql-schema';
 import { MysqlSegmentStore } from './mysql-segment-store';
 import { MYSQL_SESSION } from './mysql-session';
 import { MYSQL_TAGS, MYSQL_WORKERS } from './mysql-statements';
-import { SERVER_ADVICE, tlsOptions } from './server-driver';
-import { parseServerUrl } from './server-url';
-import { invalidUrl } from './url-parameters';
+import { SERVER_ADVICE, tlsOptions } from '../shared/server-driver';
+import { parseServerUrl } from '../shared/server-url';
+import { invalidUrl } from '../shared/url-parameters';
 
 const CONNECTION = { charset: 'utf8mb4', timezone: 'Z', supportBigNumbers: true, multipleStatements: true } as const;
 

@@ -1,6 +1,6 @@
-import { INSERT_ROW } from '../stores/stored-tag';
-import { type TagDialect, unchanged } from '../stores/tag-dialect';
-import type { WorkerDialect } from '../stores/worker-row';
+import { INSERT_ROW } from '../../stores/stored-tag';
+import { type TagDialect, unchanged } from '../../stores/tag-dialect';
+import type { WorkerDialect } from '../../stores/worker-row';
 import { askOrigin } from './mysql-guard';
 
 export const MYSQL_TAGS: TagDialect = {
