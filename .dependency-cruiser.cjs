@@ -58,7 +58,9 @@ const folders = {
   'libs/core/src': [
     ...['errors', 'clock', 'util', 'http'],
     ...['segment/tags', 'segment/allocation', 'segment/buffer', 'segment/periodic', 'segment/directory', 'segment'],
-    ...['snowflake', 'worker', 'steps', 'service', 'format', 'numbers', 'testing', '.'],
+    'snowflake',
+    ...['worker/records', 'worker/registry', 'worker/lease', 'worker/windows'],
+    ...['steps', 'service', 'format', 'numbers', 'testing', '.'],
   ],
   'libs/persistence/src': [
     ...[

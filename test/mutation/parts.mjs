@@ -13,13 +13,13 @@ export const parts = [
   },
   {
     name: 'worker',
-    mutate: ['libs/core/src/worker/!(worker-windows|window-holder).ts'],
-    tests: ['libs/core/src/worker/(?!worker-windows|window-holder)', 'test/fast/contract/worker-registry'],
+    mutate: ['libs/core/src/worker/{records/!(window-holder),registry/*,lease/*}.ts'],
+    tests: ['libs/core/src/worker/(?!windows/|records/window-holder)', 'test/fast/contract/worker-registry'],
   },
   {
     name: 'windows',
-    mutate: ['libs/core/src/worker/{worker-windows,window-holder}.ts'],
-    tests: ['libs/core/src/worker/(worker-windows|window-holder)', 'test/fast/contract/worker-registry'],
+    mutate: ['libs/core/src/worker/{windows/worker-windows,records/window-holder}.ts'],
+    tests: ['libs/core/src/worker/(windows/|records/window-holder)', 'test/fast/contract/worker-registry'],
   },
   {
     name: 'snowflake',

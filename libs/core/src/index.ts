@@ -48,9 +48,9 @@ export {
   type BitLayoutOptions,
   type SnowflakeParts,
 } from './snowflake/bit-layout';
-export { formatInstance, type Instance } from './worker/instance';
-export { parseRegistryDocument, type RegistryDocument, type WorkerUsage } from './worker/registry-document';
-export { WorkerRegistry } from './worker/worker-registry';
+export { formatInstance, type Instance } from './worker/records/instance';
+export { parseRegistryDocument, type RegistryDocument, type WorkerUsage } from './worker/records/registry-document';
+export { WorkerRegistry } from './worker/lease/worker-registry';
 export {
   WorkerStore,
   type NewWorker,
@@ -59,4 +59,4 @@ export {
   type StoredWorker,
   type TimeSource,
   type WorkerRecord,
-} from './worker/worker-store';
+} from './worker/records/worker-store';

@@ -170,11 +170,11 @@ export {
   isLoopback,
   processInstance,
   serverInstance,
-} from './worker/instance';
-export { LeaseHolder } from './worker/lease-holder';
-export { WorkerFile, type FileRecord } from './worker/worker-file';
-export { WorkerLease, type WorkerLeaseEvents, type WorkerLeaseSnapshot } from './worker/worker-lease';
-export { WorkerPolicy, type Choice, type ChoiceContext, type GraceOptions } from './worker/worker-policy';
+} from './worker/records/instance';
+export { LeaseHolder } from './worker/records/lease-holder';
+export { WorkerFile, type FileRecord } from './worker/records/worker-file';
+export { WorkerLease, type WorkerLeaseEvents, type WorkerLeaseSnapshot } from './worker/lease/worker-lease';
+export { WorkerPolicy, type Choice, type ChoiceContext, type GraceOptions } from './worker/registry/worker-policy';
 export {
   LEASE_LIMITS,
   LEASE_RULES,
@@ -182,7 +182,7 @@ export {
   type LeaseLimits,
   rangeFaults,
   type WorkerRegistryOptions,
-} from './worker/registry-options';
+} from './worker/registry/registry-options';
 export {
   formatWorkerRange,
   isWorkerIn,
@@ -191,11 +191,11 @@ export {
   workerRangeRule,
   workersIn,
   workersOfDatacenter,
-} from './worker/worker-range';
-export { holdersOf, mayBeUsed } from './worker/record-relation';
-export { workerStoreRule } from './worker/worker-store';
-export type { WorkerClaim } from './worker/worker-claim';
-export { leaseText, windowOf } from './worker/window-holder';
+} from './worker/records/worker-range';
+export { holdersOf, mayBeUsed } from './worker/records/record-relation';
+export { workerStoreRule } from './worker/records/worker-store';
+export type { WorkerClaim } from './worker/lease/worker-claim';
+export { leaseText, windowOf } from './worker/records/window-holder';
 export {
   HOLDER_PATTERN,
   MARKS,
@@ -203,4 +203,4 @@ export {
   type WindowProgress,
   type WorkerWindow,
   WorkerWindows,
-} from './worker/worker-windows';
+} from './worker/windows/worker-windows';

@@ -7,7 +7,7 @@ import type { RegistryOptions } from '@leaf-ids/registry';
 import { parseDatabaseUrl } from '@leaf-ids/persistence';
 import { connect as connectDatabase } from '../contract/sql-stores';
 import { openSession } from '../contract/zk-stores';
-import { RegistryMemory } from '../../../libs/core/src/worker/registry-memory';
+import { RegistryMemory } from '../../../libs/core/src/worker/registry/registry-memory';
 import { strategyOf } from '../../../libs/registry/src/strategies/strategies';
 import { startEtcd } from './etcd';
 import { startMariadb } from './mariadb';

@@ -1,5 +1,5 @@
-import type { Instance } from '../worker/instance';
-import { attemptsOf, type FileRecord, WorkerFile } from '../worker/worker-file';
+import type { Instance } from '../worker/records/instance';
+import { attemptsOf, type FileRecord, WorkerFile } from '../worker/records/worker-file';
 import { leaseStep, type StepLog } from './step-log';
 
 /** Records what a worker file proves. */

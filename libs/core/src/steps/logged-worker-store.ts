@@ -1,5 +1,5 @@
-import type { Instance } from '../worker/instance';
-import type { RegistryDocument } from '../worker/registry-document';
+import type { Instance } from '../worker/records/instance';
+import type { RegistryDocument } from '../worker/records/registry-document';
 import {
   type NewWorker,
   type Peer,
@@ -8,7 +8,7 @@ import {
   type TimeSource,
   type WorkerRecord,
   WorkerStore,
-} from '../worker/worker-store';
+} from '../worker/records/worker-store';
 import { recordStep, type StepLog, type StepRecord } from './step-log';
 
 /** Records each write of a worker store with its outcome, and each content of a record that is new to this process. */

@@ -3,8 +3,8 @@ import { mkdirSync, openSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Clock } from '../clock/clock';
 import { having } from '../util/options';
-import { windowOf } from '../worker/window-holder';
-import type { WorkerRecord } from '../worker/worker-store';
+import { windowOf } from '../worker/records/window-holder';
+import type { WorkerRecord } from '../worker/records/worker-store';
 
 /** A worker record in a step. The lease is a hash, because the lease ID of a worker window is a secret. */
 export interface StepRecord {

@@ -2,7 +2,7 @@ import { FakeClock } from '../clock/fake-clock';
 import { LeafError } from '../errors/leaf-error';
 import { defaultLayout } from '../snowflake/bit-layout';
 import { InMemoryWorkers, InMemoryWorkerStore } from '../testing/in-memory-worker-store';
-import type { StoredWorker, WorkerRecord } from '../worker/worker-store';
+import type { StoredWorker, WorkerRecord } from '../worker/records/worker-store';
 import { LoggedLayout } from './logged-layout';
 import { LoggedWorkerStore } from './logged-worker-store';
 import { leaseStep, type StepLine, StepLog } from './step-log';

@@ -1,13 +1,13 @@
 import { LeafError } from '../errors/leaf-error';
-import { formatInstance, type Instance } from '../worker/instance';
-import type { RegistryDocument } from '../worker/registry-document';
+import { formatInstance, type Instance } from '../worker/records/instance';
+import type { RegistryDocument } from '../worker/records/registry-document';
 import {
   type StoredRegistry,
   type StoredWorker,
   type TimeSource,
   type WorkerRecord,
   WorkerStore,
-} from '../worker/worker-store';
+} from '../worker/records/worker-store';
 
 /** The server of a registry, which outlives the processes. Operations are atomic. */
 export class InMemoryWorkers {

@@ -96,7 +96,7 @@ export const MUTATIONS = [
     rule: 'snowflake: a start does not look at what was reserved before',
     edits: [
       {
-        file: 'libs/core/src/worker/worker-acquisition.ts',
+        file: 'libs/core/src/worker/lease/worker-acquisition.ts',
         find: 'const least = Math.max(known, registry.document.floor ?? 0);',
         replace: 'const least = Math.min(known, holder.newest());',
       },
@@ -108,7 +108,7 @@ export const MUTATIONS = [
     rule: 'worker file: stands in although the worker was given back',
     edits: [
       {
-        file: 'libs/core/src/worker/file-start.ts',
+        file: 'libs/core/src/worker/lease/file-start.ts',
         find: "if (record.state === 'released') return",
         replace: "if (record.state === 'lost') return",
       },
