@@ -280,9 +280,9 @@ export class SqlDatabase {
 
   /** A wait for a locked row is not repeated when it could not end before the deadline. */
   private hasTime(error: unknown, attempt: number, deadline: number): boolean {
-    const { dialect } = this.options;
-    const isMore = attempt < ATTEMPTS || dialect.isFile;
-    const needed = dialect.faultOf(error)?.locked === true ? LOCK_WAIT_MS : 0;
+    const fault = this.options.dialect.faultOf(error);
+    const isMore = attempt < ATTEMPTS || fault?.busy === true;
+    const needed = fault?.locked === true ? LOCK_WAIT_MS : 0;
     return isMore && this.clock.monotonic() + needed < deadline;
   }
 
