@@ -24,6 +24,34 @@ describe('OverlappingRanges', () => {
     expect([results.take(results.send(), range(15, 20)), results.take(stuck, range(11, 20))]).toEqual([false, true]);
   });
 
+  it('keeps nothing of results once all allocations have ended', () => {
+    const results = new OverlappingRanges(10n);
+    const sent = [results.send(), results.send(), results.send()] as const;
+    expect(results.size).toBe(3);
+    expect(results.take(sent[1], range(31, 40))).toBe(true);
+    results.end(sent[1]);
+    expect(results.take(sent[0], range(11, 20))).toBe(true);
+    results.end(sent[0]);
+    expect(results.size).toBe(1);
+    results.end(sent[2]);
+    expect(results).toEqual(new OverlappingRanges(40n));
+  });
+
+  it('does not grow with results that adjoin each other while an allocation is stuck', () => {
+    const [one, other] = [new OverlappingRanges(10n), new OverlappingRanges(10n)];
+    one.send();
+    other.send();
+    for (let from = 11; from < 100; from += 10) {
+      const sent = one.send();
+      expect(one.take(sent, range(from, from + 9))).toBe(true);
+      one.end(sent);
+    }
+    const sent = other.send();
+    other.take(sent, range(11, 100));
+    other.end(sent);
+    expect(one).toEqual(other);
+  });
+
   it('takes no ID twice, and none that is not above what was known when its allocation was sent', () => {
     const step = fc.record({ send: fc.boolean(), which: fc.nat(), from: fc.nat(60), size: fc.nat(5) });
     fc.assert(
