@@ -1,6 +1,19 @@
 import { MAX_ID } from '@leaf-ids/core';
+import { FakeClock } from '@leaf-ids/core/testing';
 import { SegmentRig, TAG, takeMany } from '../../../../../test/support/fakes/segment-rig';
 import { watch } from '../../../../../test/support/watch';
+import { DoubleBuffer } from './double-buffer';
+
+/** Collects what is due at once, so that a test can run it between two promise reactions. */
+class HoldingClock extends FakeClock {
+  readonly due: (() => void)[] = [];
+
+  override after(ms: number, act: () => void): () => void {
+    if (ms > 0) return super.after(ms, act);
+    this.due.push(act);
+    return () => undefined;
+  }
+}
 
 describe('DoubleBuffer, numbers', () => {
   it('are given as IDs are: loaded first, prefetched, and none twice', async () => {
@@ -145,5 +158,28 @@ describe('DoubleBuffer, ranges beside a gap', () => {
       note();
     }
     expect(buffer.snapshot().failures).toBeGreaterThan(1);
+  });
+});
+
+describe('DoubleBuffer, an answer of the store at the deadline of its call', () => {
+  it('gives the IDs to the call or keeps them, and loses none', async () => {
+    const ends = new Set<unknown>();
+    for (let reactions = 0; reactions < 40; reactions++) {
+      const rig = new SegmentRig(10);
+      const clock = new HoldingClock();
+      const buffer = new DoubleBuffer(TAG, { ...rig.context, clock });
+      rig.store.hold();
+      const call = watch(buffer.takeRanges(4));
+      await clock.advance(rig.options.waitMs);
+      rig.store.held[0]!.answer();
+      for (let reaction = 0; reaction < reactions; reaction++) await Promise.resolve();
+      for (const act of clock.due) act();
+      await clock.advance(0);
+      ends.add(call.code);
+      const given = call.value ?? [];
+      expect([buffer.issued, buffer.buffered]).toEqual(call.code === undefined ? [4, 0] : [0, 4]);
+      expect(given).toEqual(call.code === undefined ? [{ from: 1n, to: 4n }] : []);
+    }
+    expect([...ends]).toEqual(['LEAF_SEGMENT_UNAVAILABLE', undefined]);
   });
 });
