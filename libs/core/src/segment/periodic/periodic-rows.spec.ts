@@ -1,4 +1,4 @@
-import { SegmentRig } from '../../../../../test/support/fakes/segment-rig';
+import { idsOf, SegmentRig } from '../../../../../test/support/fakes/segment-rig';
 import { watch } from '../../../../../test/support/watch';
 import { LeafError } from '../../errors/leaf-error';
 import type { SegmentIdGenerator } from '../segment-id-generator';
@@ -35,13 +35,14 @@ describe('The rows of a tag that restarts each day', () => {
     await generator.refresh.run();
     expect(rig.store.maxId(row(TOMORROW))).toBe(11n);
     await generator.refresh.run();
-    expect(begun()).toBe(2);
+    expect([begun(), rig.refreshFailures]).toEqual([2, []]);
   });
 
   it('keep their buffer for an hour after its last use, and that of today for longer', async () => {
     const yesterday = rig.clock.now() - 24 * HOUR_MS;
     await take();
     await take(1, yesterday);
+    expect(generator.snapshotOf('invoice')).toMatchObject({ issued: 2, period: TODAY });
     await rig.clock.advance(HOUR_MS - 1);
     await generator.refresh.run();
     expect(rig.store.givenBack).toEqual([]);
@@ -85,6 +86,41 @@ describe('The rows of a tag that restarts each day', () => {
     allocate.mockRestore();
     rig.store.rows.delete(row(TODAY));
     expect(await take(20)).toEqual({ period: TODAY, ranges: [{ from: 11n, to: 30n }] });
+  });
+
+  it('are created again once for calls that come together, and each number counts once', async () => {
+    await take(3);
+    await rig.settle();
+    rig.store.rows.delete(row(TODAY));
+    const calls = [20, 1, 30, 1, 40].map((count) => watch(take(count)));
+    await rig.settle();
+    const numbers = calls.flatMap(({ value }) => idsOf(...value!.ranges));
+    expect([numbers.length, new Set(numbers).size, begun()]).toEqual([92, 92, 2]);
+    expect(Math.min(...numbers.map(Number))).toBe(4);
+    expect([generator.issued, generator.snapshotOf('invoice')?.issued]).toEqual([95, 95]);
+  });
+
+  it('are kept when the store does not answer', async () => {
+    await take();
+    await rig.settle();
+    rig.store.breakDown();
+    const call = watch(take(50));
+    await rig.clock.advance(rig.options.waitMs);
+    expect([call.code, begun()]).toEqual(['LEAF_SEGMENT_UNAVAILABLE', 1]);
+    expect(await take()).toMatchObject({ ranges: [{ from: 2n, to: 2n }] });
+  });
+
+  it('are not asked for again when the tag has ended', async () => {
+    await generator.refresh.run();
+    rig.store.breakDown();
+    const call = watch(take());
+    await rig.settle();
+    generator.remove('invoice');
+    // The attempt that is due.
+    await rig.clock.advance(50);
+    const before = begun();
+    await rig.clock.advance(rig.options.waitMs);
+    expect([call.settled, begun()]).toEqual([true, before]);
   });
 
   it('continue above all numbers when the tag is deleted with them, and created again', async () => {
@@ -187,6 +223,40 @@ describe('The rows of a tag that restarts each day', () => {
     expect(revisions).not.toContain(undefined);
   });
 
+  it('never give the tag the revision of another state', async () => {
+    await generator.refresh.run();
+    const shownAt = new Map<number, string>();
+    const note = (): void => {
+      const shown = JSON.stringify(generator.snapshotOf('invoice'), (_, value: unknown) =>
+        typeof value === 'bigint' ? String(value) : value,
+      );
+      const revision = generator.revisionOf('invoice')!;
+      expect(shownAt.get(revision) ?? shown).toBe(shown);
+      shownAt.set(revision, shown);
+    };
+    note();
+    for (let round = 0; round < 2; round++) {
+      rig.store.hold();
+      const call = watch(take(1, rig.clock.now() - 24 * HOUR_MS));
+      await rig.settle();
+      rig.store.held[0]!.answer();
+      await rig.settle();
+      note();
+      rig.store.release();
+      await rig.settle();
+      expect(call.settled).toBe(true);
+      note();
+      await generator.pause('invoice');
+      note();
+      await generator.resume('invoice');
+      note();
+      await rig.clock.advance(HOUR_MS);
+      await generator.refresh.run();
+      note();
+    }
+    expect(shownAt.size).toBe(9);
+  });
+
   it('name the pause to a call that comes with it', async () => {
     await generator.pause('invoice');
     expect([await generator.resume('invoice'), await generator.resume('invoice')]).toEqual([true, false]);
@@ -226,7 +296,7 @@ describe('Tags that restart', () => {
     for (const tag of tags) rig.store.put(tag, 1n, 10, DAILY);
     const generator = rig.generator();
     for (const tag of tags) await generator.takeInPeriod(tag, 1);
-    await rig.clock.advance(LEFT_MS - 1000);
+    await rig.clock.advance(LEFT_MS - 100_000);
     const before = rig.store.count('beginPeriod');
     const failure = new LeafError('LEAF_STORE_UNAVAILABLE', 'Down.', { retryAfterMs: 1000 });
     const begin = jest.spyOn(rig.store, 'beginPeriod').mockRejectedValue(failure);
