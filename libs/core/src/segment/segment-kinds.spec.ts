@@ -26,6 +26,25 @@ describe('SegmentIdGenerator, tags of each kind', () => {
     expect([generator.tryNextNumber(TAG), generator.tryRanges(TAG, 1)]).toEqual([undefined, undefined]);
   });
 
+  it.each(['takeRanges', 'tryRanges'] as const)(
+    'gives IDs on both sides of a gap, unless they must adjoin: %s',
+    async (take) => {
+      rig = new SegmentRig(10, { maxStep: 10 });
+      generator = rig.generator();
+      await generator.next(TAG);
+      await rig.store.allocate(TAG, 10);
+      await generator.next(TAG);
+      await generator.next(TAG);
+      await rig.settle();
+      expect(await generator[take](TAG, 5)).toEqual([{ from: 4n, to: 8n }]);
+      expect(await generator[take](TAG, 3)).toEqual([
+        { from: 9n, to: 10n },
+        { from: 21n, to: 21n },
+      ]);
+      expect(await generator[take](TAG, 2, true)).toEqual([{ from: 22n, to: 23n }]);
+    },
+  );
+
   it.each(['before the tags are known', 'once they are known'])('says how often a tag restarts, %s', async (when) => {
     if (when === 'once they are known') await generator.refresh.run();
     await expect(generator.resetOf('invoice')).resolves.toBe('daily');
@@ -38,6 +57,21 @@ describe('SegmentIdGenerator, tags of each kind', () => {
     await generator.close();
     await expect(generator.resetOf('order')).rejects.toMatchObject({ code: 'LEAF_NOT_READY' });
     expect(rig.store.count('allocate')).toBe(0);
+  });
+
+  it('asks the store nothing about a known tag that it has to refuse', async () => {
+    await generator.refresh.run();
+    await expect(generator.next('invoice')).rejects.toMatchObject({ code: 'LEAF_TAG_PERIODIC' });
+    await expect(generator.takeInPeriod(TAG, 1)).rejects.toMatchObject({ code: 'LEAF_TAG_NOT_PERIODIC' });
+    expect(rig.store.count('findTag')).toBe(0);
+  });
+
+  it('says which tags are strict over all servers', async () => {
+    rig.store.put('strict', 1n, 10, { ...PLAIN_TAG, order: 'strict' });
+    rig.store.put('strict-daily', 1n, 10, { ...DAILY, order: 'strict' });
+    await generator.refresh.run();
+    const strict = [TAG, 'invoice', 'bill', 'none', 'strict', 'strict-daily'].filter((tag) => generator.isStrict(tag));
+    expect(strict).toEqual(['strict', 'strict-daily']);
   });
 
   it('issues no ID of a gapless tag, also if it restarts', async () => {
@@ -79,6 +113,9 @@ describe('SegmentIdGenerator, tags of each kind', () => {
       ['gapless', 'LEAF_TAG_GAPLESS'],
       ['relaxed', 'daily'],
     ]);
+    const before = generator.namesRevision;
+    generator.remove(TAG);
+    expect(generator.namesRevision).toBeGreaterThan(before);
   });
 
   it('drops a known tag whose row becomes invalid, and adds none that is', async () => {
@@ -108,5 +145,7 @@ describe('SegmentIdGenerator, tags of each kind', () => {
     await watched.refresh.run();
     expect(names).toHaveLength(20);
     expect(watched.tagCount).toBe(3);
+    await generator.refresh.run();
+    expect([generator.tagCount, rig.refreshFailures]).toEqual([3, []]);
   });
 });

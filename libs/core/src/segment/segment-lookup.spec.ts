@@ -124,6 +124,28 @@ describe('SegmentIdGenerator, looking tags up', () => {
     expect(calls.map((call) => call.code)).toEqual(Array(6).fill('LEAF_NOT_READY'));
   });
 
+  it('allocates nothing for a lookup that is answered after the end', async () => {
+    const rig = new SegmentRig();
+    const generator = rig.generator();
+    rig.store.hold();
+    const calls = [watch(generator.next(TAG)), watch<unknown>(generator.takeRanges(TAG, 5))];
+    await rig.settle();
+    const closed = watch(generator.close());
+    rig.store.release();
+    await rig.settle();
+    expect(calls.map((call) => call.code)).toEqual(['LEAF_NOT_READY', 'LEAF_NOT_READY']);
+    expect([closed.value, rig.store.count('allocate'), generator.tagCount]).toEqual([0, 0, 0]);
+  });
+
+  it('finds a tag again at once that was removed and created again', async () => {
+    const rig = new SegmentRig();
+    const generator = rig.generator();
+    expect(await generator.next(TAG)).toBe(1n);
+    generator.remove(TAG);
+    expect(await generator.next(TAG)).toBeGreaterThan(1n);
+    expect(rig.store.count('findTag')).toBe(2);
+  });
+
   it('counts the second from the answer', async () => {
     const rig = new SegmentRig();
     const generator = rig.generator();
