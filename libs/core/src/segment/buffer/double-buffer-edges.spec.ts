@@ -1,6 +1,6 @@
 import { MAX_ID } from '@leaf-ids/core';
 import { FakeClock } from '@leaf-ids/core/testing';
-import { SegmentRig, TAG, takeMany } from '../../../../../test/support/fakes/segment-rig';
+import { SegmentRig, stopping, TAG, takeMany } from '../../../../../test/support/fakes/segment-rig';
 import { watch } from '../../../../../test/support/watch';
 import { DoubleBuffer } from './double-buffer';
 
@@ -182,4 +182,50 @@ describe('DoubleBuffer, an answer of the store at the deadline of its call', () 
     }
     expect([...ends]).toEqual(['LEAF_SEGMENT_UNAVAILABLE', undefined]);
   });
+});
+
+describe('DoubleBuffer, once retired', () => {
+  it('issues no ID, at whichever moment its last load arrives, and hands all of them back', async () => {
+    for (const ask of ['tryNext', 'tryNextNumber', 'tryRanges'] as const) {
+      const rig = new SegmentRig(10);
+      const buffer = rig.buffer();
+      rig.store.hold();
+      const load = watch(buffer.preload());
+      await rig.settle();
+      const rest = watch(buffer.retire(stopping));
+      rig.store.release();
+      for (let reaction = 0; reaction < 40; reaction++) {
+        expect(buffer[ask](1)).toBeUndefined();
+        await Promise.resolve();
+      }
+      expect([load.settled, rest.value, buffer.issued]).toEqual([true, [{ from: 1n, to: 10n }], 0]);
+    }
+  });
+});
+
+describe('DoubleBuffer, overloaded', () => {
+  it.each([
+    [999, 'LEAF_OVERLOADED'],
+    [1000, undefined],
+  ] as const)(
+    'refuses calls early for a second, also once the store has answered: after %d ms, %s',
+    async (ms, code) => {
+      const rig = new SegmentRig(10, { waitMs: 1000 });
+      const buffer = rig.buffer();
+      rig.store.hold();
+      for (let call = 0; call < 256; call++) watch(buffer.take());
+      await rig.clock.advance(500);
+      const last = watch(buffer.take());
+      await rig.settle();
+      rig.store.release();
+      await rig.settle();
+      expect(last.value).toBe(1n);
+      rig.store.hold();
+      await rig.clock.advance(ms);
+      buffer.tryRanges(buffer.buffered);
+      const next = watch(buffer.take());
+      await rig.clock.advance(10);
+      expect(next.code).toBe(code);
+    },
+  );
 });
