@@ -77,4 +77,23 @@ describe('SegmentIdGenerator, counts', () => {
     await generator.close();
     expect(generator.issued).toBe(3);
   });
+
+  it('counts each ID once, at whichever moment its tag is removed', async () => {
+    const issued = new Set<number>();
+    for (let reactions = 0; reactions < 40; reactions++) {
+      const rig = new SegmentRig(10);
+      const generator = rig.generator();
+      await generator.next(TAG);
+      rig.store.hold();
+      const range = watch(generator.takeRanges(TAG, 20));
+      await rig.settle();
+      rig.store.release();
+      for (let reaction = 0; reaction < reactions; reaction++) await Promise.resolve();
+      generator.remove(TAG);
+      await rig.settle();
+      issued.add(generator.issued);
+      expect(generator.issued).toBe(range.code === 'LEAF_TAG_NOT_FOUND' ? 1 : 21);
+    }
+    expect([...issued]).toEqual([1, 21]);
+  });
 });
