@@ -34,6 +34,7 @@ describe('SegmentIdGenerator, pause', () => {
     expect(await generator.next(TAG)).toBe(1n);
     expect(await generator.pause(TAG)).toBe(true);
     expect(generator.pausedTags()).toEqual([TAG]);
+    expect([generator.isPaused(TAG), generator.isPaused('user')]).toEqual([true, false]);
     expect(generator.tryNext(TAG)).toBeUndefined();
     await expect(generator.next(TAG)).rejects.toMatchObject(PAUSED);
     await expect(generator.takeRanges(TAG, 5)).rejects.toMatchObject(PAUSED);

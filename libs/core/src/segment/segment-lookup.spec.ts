@@ -1,3 +1,4 @@
+import { PLAIN_TAG } from '@leaf-ids/core';
 import { SegmentRig, TAG } from '../../../../test/support/fakes/segment-rig';
 import { watch } from '../../../../test/support/watch';
 import type { SegmentIdGenerator } from './segment-id-generator';
@@ -144,6 +145,28 @@ describe('SegmentIdGenerator, looking tags up', () => {
     generator.remove(TAG);
     expect(await generator.next(TAG)).toBeGreaterThan(1n);
     expect(rig.store.count('findTag')).toBe(2);
+  });
+
+  it.each([
+    ['an ID', undefined, (generator: SegmentIdGenerator) => generator.next(TAG)],
+    ['a number of a period', 'daily', (generator: SegmentIdGenerator) => generator.takeInPeriod(TAG, 1)],
+  ] as const)('serves %s or says that the tag is gone, at whichever moment it is removed', async (_, reset, ask) => {
+    const codes = new Set<unknown>();
+    for (let reactions = 0; reactions < 40; reactions++) {
+      const rig = new SegmentRig();
+      rig.store.put(TAG, 1n, 10, { ...PLAIN_TAG, reset, zone: reset && 'UTC' });
+      const generator = rig.generator();
+      rig.store.hold();
+      const call = watch<unknown>(ask(generator));
+      await rig.settle();
+      rig.store.release();
+      for (let reaction = 0; reaction < reactions; reaction++) await Promise.resolve();
+      generator.remove(TAG);
+      await rig.settle();
+      expect(call.settled).toBe(true);
+      codes.add(call.code);
+    }
+    expect(codes).toEqual(new Set([undefined, 'LEAF_TAG_NOT_FOUND']));
   });
 
   it('counts the second from the answer', async () => {
