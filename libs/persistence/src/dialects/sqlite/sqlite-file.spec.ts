@@ -9,6 +9,7 @@ import {
   rm,
   stat,
   symlink,
+  utimes,
   writeFile,
 } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -33,8 +34,11 @@ describe('a new database file', () => {
 
   it('is not made where there is one', async () => {
     await writeFile(file, 'something');
+    await utimes(directory, 1, 1);
     await provideDatabaseFile(file);
     expect(await readFile(file, 'utf8')).toBe('something');
+    // Nothing was made beside it, either.
+    expect((await stat(directory)).mtimeMs).toBe(1000);
   });
 
   it('is the same one for all who make it at once', async () => {
@@ -50,7 +54,8 @@ describe('a new database file', () => {
   });
 
   it('needs its directory', async () => {
-    await expect(provideDatabaseFile(join(directory, 'missing', 'leaf.sqlite'))).rejects.toThrow();
+    const made = provideDatabaseFile(join(directory, 'missing', 'leaf.sqlite'));
+    await expect(made).rejects.toThrow(/unable to open/i);
     expect(await readdir(directory)).toEqual([]);
   });
 });

@@ -61,11 +61,8 @@ export async function provideDatabaseFile(path: string): Promise<void> {
 /** Keeps the file if another server has created it meanwhile. */
 async function putInPlace(fresh: string, path: string): Promise<void> {
   try {
-    await link(fresh, path).catch((error: unknown) => {
-      if (codeOf(error) === 'EEXIST') throw error;
-      // The file system has no hard links.
-      return copyFile(fresh, path, constants.COPYFILE_EXCL);
-    });
+    // A copy where the file system has no hard links; it fails, too, when there is a file.
+    await link(fresh, path).catch(() => copyFile(fresh, path, constants.COPYFILE_EXCL));
     await syncDirectory(dirname(path));
   } catch (error) {
     if (codeOf(error) !== 'EEXIST') throw error;
@@ -126,7 +123,7 @@ export function mountPointsOf(text: string): readonly string[] {
  * connections; the next one that closes the database then removes the log that is still written to.
  */
 export class SqliteFiles {
-  private readonly known = new Map<string, BigIntStats>();
+  private readonly known = new Map<string, BigIntStats | undefined>();
 
   constructor(private readonly file: string) {}
 
@@ -139,9 +136,8 @@ export class SqliteFiles {
     for (const path of [this.file, `${this.file}-wal`, `${this.file}-shm`]) {
       const found = statSync(path, { bigint: true, throwIfNoEntry: false });
       const known = this.known.get(path);
-      if (known === undefined) {
-        if (found !== undefined) this.known.set(path, found);
-      } else if (found?.ino !== known.ino || found.dev !== known.dev) throw replaced(path);
+      if (known === undefined) this.known.set(path, found);
+      else if (found?.ino !== known.ino || found.dev !== known.dev) throw replaced(path);
     }
   }
 }
