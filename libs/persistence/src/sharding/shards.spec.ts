@@ -1,4 +1,10 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { LeafError } from '@leaf-ids/core';
+import { connect } from '../../../../test/support/contract/sql-stores';
+import { createDatabaseNames } from '../database/create-store';
+import { parseDatabaseUrl } from '../database/database-url';
 import { FIRST_TAG } from '../database/open-database';
 import { type ShardedDatabases, shardedDatabases } from '../../../../test/support/servers/shards';
 import { behind, misplaced, periodsElsewhere, ShardRouter, sharesMissing } from './shards';
@@ -52,6 +58,44 @@ describe('several databases', () => {
     await part.shards.start();
     expect(part.reports).toEqual(['b not open']);
     expect(await part.segments.listTags()).toEqual([]);
+  });
+
+  it('move the tags of one forward only while it is in the list', async () => {
+    const { shards } = open({ a: MEMORY, b: MEMORY });
+    await shards.start();
+    const [a, b] = shards.all;
+    await a?.stores.names.mark('b', 'removed');
+    await a?.beforeMove();
+    const message = expect.stringContaining('The database "b" was removed') as string;
+    await expect(b?.beforeMove()).rejects.toMatchObject({ code: 'LEAF_STORE_UNAVAILABLE', message });
+  });
+
+  describe('of which one was there before', () => {
+    let directory: string;
+    const urlOf = (name: string): string => `sqlite:${join(directory, name)}.sqlite`;
+    beforeEach(async () => (directory = await mkdtemp(join(tmpdir(), 'leaf-shards-'))));
+    afterEach(() => rm(directory, { recursive: true }));
+
+    it.each<[string, 'a' | 'b', string[], string[]]>([
+      ['has a tag', 'b', [], []],
+      [
+        'has a deleted tag',
+        'b',
+        [],
+        ['DELETE FROM leaf_alloc', "INSERT INTO leaf_deleted_tag (biz_tag, max_id) VALUES ('t', 5)"],
+      ],
+      ['knows another database', 'b', ['x'], ['DELETE FROM leaf_alloc']],
+      ['is that of the first tag', 'a', [], ['DELETE FROM leaf_alloc']],
+    ])('do not create the first tag when it %s', async (_, name, names, statements) => {
+      const database = await connect(parseDatabaseUrl(urlOf(name)));
+      for (const each of names) await createDatabaseNames(database).add(each);
+      for (const sql of statements) await database.query(sql);
+      await database.destroy();
+      const { shards } = open({ a: urlOf('a'), b: urlOf('b') }, { [FIRST_TAG]: 'a' });
+      await shards.start();
+      expect(await shards.all[0]?.stores.tags.current(FIRST_TAG)).toBeUndefined();
+      await shards.close();
+    });
   });
 
   it('do not start when none of them is open', async () => {
