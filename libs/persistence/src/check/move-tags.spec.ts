@@ -7,7 +7,7 @@ import { connect } from '../../../../test/support/contract/sql-stores';
 import { day } from '../../../../test/support/contract/period.contract';
 import { createDatabaseNames, createSegmentStore, createTagStore } from '../database/create-store';
 import { parseDatabaseUrl } from '../database/database-url';
-import type { LeafDataSource } from '../database/leaf-data-source';
+import { LeafDataSource } from '../database/leaf-data-source';
 import { moveTags, type MoveTagsOptions, type TagMoveReport } from './move-tags';
 import { type RemovalReport, removeDatabase, type RemoveDatabaseOptions } from './remove-database';
 
@@ -30,7 +30,10 @@ describe('three databases between which tags move', () => {
       });
     }
   });
-  afterEach(() => rm(directory, { recursive: true }));
+  afterEach(async () => {
+    jest.restoreAllMocks();
+    await rm(directory, { recursive: true });
+  });
 
   async function within<T>(name: Name, act: (database: LeafDataSource) => Promise<T>): Promise<T> {
     const database = await connect(parseDatabaseUrl(databases[name]!));
@@ -76,7 +79,9 @@ describe('three databases between which tags move', () => {
       ];
       expect(await move(owners, { dryRun: true })).toEqual({ dryRun: true, tags });
       expect(await rowsOf('a')).toEqual({ zebra: 7n });
+      const opened = jest.spyOn(LeafDataSource.prototype, 'initialize');
       expect(await move(owners)).toEqual({ dryRun: false, tags });
+      expect(opened.mock.contexts.some(({ isInitialized }) => isInitialized)).toBe(false);
       expect(await Promise.all(NAMES.map(rowsOf))).toEqual([{ apple: 5n }, { stays: 3n, zebra: 7n }, {}]);
       expect(await move(owners)).toEqual({ dryRun: false, tags: [] });
     });
@@ -161,7 +166,9 @@ describe('three databases between which tags move', () => {
       };
       expect(await remove(assigned, { dryRun: true })).toEqual({ ...report, dryRun: true });
       expect(await rowsOf('c')).toEqual({ zebra: 7n, apple: 5n });
+      const opened = jest.spyOn(LeafDataSource.prototype, 'initialize');
       expect(await remove(assigned)).toEqual({ ...report, dryRun: false });
+      expect(opened.mock.contexts.some(({ isInitialized }) => isInitialized)).toBe(false);
       expect(await rowsOf(apple)).toMatchObject({ apple: 5n });
       expect(await rowsOf(zebra)).toMatchObject({ zebra: 7n });
       expect(await rowsOf('c')).toEqual({});

@@ -7,7 +7,7 @@ import { connect } from '../../../../test/support/contract/sql-stores';
 import { day } from '../../../../test/support/contract/period.contract';
 import { createSegmentStore, createTagStore } from '../database/create-store';
 import { parseDatabaseUrl } from '../database/database-url';
-import type { LeafDataSource } from '../database/leaf-data-source';
+import { LeafDataSource } from '../database/leaf-data-source';
 import { FIRST_TAG } from '../database/open-database';
 import { type RestoredRow, restoreDatabase, type RestoreOptions, type RestoreReport } from './restore-database';
 
@@ -21,7 +21,10 @@ describe('a database that was restored from a backup', () => {
     directory = await mkdtemp(join(tmpdir(), 'leaf-restore-'));
     url = `sqlite:${join(directory, 'leaf.sqlite')}`;
   });
-  afterEach(() => rm(directory, { recursive: true }));
+  afterEach(async () => {
+    jest.restoreAllMocks();
+    await rm(directory, { recursive: true });
+  });
 
   async function within<T>(act: (database: LeafDataSource) => Promise<T>): Promise<T> {
     const database = await connect(parseDatabaseUrl(url));
@@ -74,7 +77,9 @@ describe('a database that was restored from a backup', () => {
 
   it('issues no ID below the gap, and says which tags are used up', async () => {
     await fill();
+    const opened = jest.spyOn(LeafDataSource.prototype, 'initialize');
     const report = await restore();
+    expect(opened.mock.contexts.map((each: LeafDataSource) => each.isInitialized)).toEqual([false]);
     expect(report).toMatchObject({ database: url, dryRun: false, gap: '200', deleted: 1, registry: false });
     const row = periodRow('invoice', day().name);
     expect(report.rows.map(({ row: name }) => name)).toEqual(['invoice', row, 'order', 'small']);
@@ -116,6 +121,11 @@ describe('a database that was restored from a backup', () => {
     expect(rowsOf(await restore({ issued: new Map([['order', 3n]]) })).order).toMatchObject({
       ...{ before: '1001', after: '1001' },
     });
+    // Of one period alone.
+    const period = periodRow('invoice', day().name);
+    const { invoice, [period]: row } = rowsOf(await restore({ issued: new Map([[period, 5000n]]) }));
+    expect(row?.after).toBe('5001');
+    expect(invoice?.after).not.toBe('5001');
   });
 
   it('can issue the last ID of a tag', async () => {
