@@ -121,11 +121,12 @@ describe('the tags of several databases', () => {
     const { segments } = databases;
     await segments.listTags();
     const requests = ['other', 'third', 'plain'].map((tag) => ({ tag, size: 5 }));
-    expect(await segments.allocateAll(requests)).toMatchObject([{ from: 1n, to: 5n }, NOT_FOUND, { from: 1n, to: 5n }]);
     const once = jest.spyOn(a.stores.segments, 'allocateAll');
+    expect(await segments.allocateAll(requests)).toMatchObject([{ from: 1n, to: 5n }, NOT_FOUND, { from: 1n, to: 5n }]);
+    expect(once.mock.calls).toEqual([[[requests[2]]]]);
     const single = jest.spyOn(a.stores.segments, 'allocate');
     await segments.allocateAll([requests[2]!]);
-    expect([once.mock.calls.length, single.mock.calls.length]).toEqual([1, 0]);
+    expect([once.mock.calls.length, single.mock.calls.length]).toEqual([2, 0]);
     takeAway(b);
     expect(await segments.allocateAll(requests)).toMatchObject([AWAY, NOT_FOUND, { from: 11n, to: 15n }]);
     expect(await segments.allocateAll([])).toEqual([]);
@@ -196,6 +197,7 @@ describe('the tags of several databases', () => {
       await expect(segments.allocate('third', 1)).rejects.toMatchObject({ ...REFUSED, message });
       await c.stores.segments.raise('third', 100n);
       expect(await segments.allocate('third', 1)).toMatchObject({ from: 100n });
+      expect(await segments.findTag('third')).toMatchObject({ tag: 'third' });
       // A failover may move the other row.
       await b.stores.segments.raise('third', 500n);
       await expect(segments.allocate('third', 1)).rejects.toMatchObject(REFUSED);
@@ -208,6 +210,16 @@ describe('the tags of several databases', () => {
       // It is alone from now on.
       takeAway(b);
       expect(await segments.allocate('third', 1)).toMatchObject({ from: 102n });
+    });
+
+    it('are refused once their own row is gone', async () => {
+      const { segments } = databases;
+      await b.stores.tags.createAbove(row);
+      await c.stores.tags.createAbove(row);
+      await namesOf();
+      expect(await segments.allocate('third', 1)).toMatchObject({ from: 1n });
+      await c.stores.tags.remove('third');
+      await expect(segments.allocate('third', 1)).rejects.toMatchObject(REFUSED);
     });
 
     it('begin no period that another database may have begun', async () => {
@@ -230,6 +242,8 @@ describe('the tags of several databases', () => {
     const { segments, reports } = databases;
     await segments.listTags();
     for (const shard of [a, c]) await shard.stores.names.mark('b', 'removed');
+    await namesOf();
+    expect(await segments.allocateAll([{ tag: 'other', size: 1 }])).toMatchObject([REFUSED]);
     await a.stores.tags.createAbove({ tag: 'other', step: 10 });
     await namesOf();
     expect(reports).toEqual([expect.stringContaining('The database "b" was removed')]);
@@ -260,7 +274,7 @@ describe('the tags of several databases', () => {
       expect(to - from).toBe(99n);
       restore();
       // The database of the newest block, until the next refresh.
-      expect(await segments.allocate('shared', 1)).toMatchObject({ from: from + 300n });
+      expect(await segments.allocateAll([{ tag: 'shared', size: 1 }])).toMatchObject([{ from: from + 300n }]);
       await segments.listTags();
       expect(await segments.allocate('shared', 1)).toMatchObject({ from: 601n });
       expect(await segments.allocateAll([{ tag: 'shared', size: 1 }])).toMatchObject([{ from: 901n }]);
@@ -315,6 +329,25 @@ describe('the tags of several databases', () => {
       await segments.listTags();
       a.stores.segments.allocate = () => Promise.reject(error);
       await expect(segments.allocate('shared', 1)).rejects.toBe(error);
+    });
+
+    it('are not found elsewhere after an error that a repetition does not mend', async () => {
+      const { segments } = databases;
+      await segments.listTags();
+      const never = new LeafError('LEAF_TAG_ROW_INVALID', 'broken');
+      a.stores.segments.findTag = () => Promise.reject(never);
+      await expect(segments.findTag('shared')).rejects.toBe(never);
+    });
+
+    it('that are deleted are on record wherever a database responds', async () => {
+      const { segments, tags } = databases;
+      await segments.listTags();
+      await tags.remove('shared');
+      const restore = takeAway(b);
+      await segments.recordDeleted('shared', 5000n);
+      restore();
+      await tags.create({ tag: 'shared', step: 10, interleave });
+      expect((await segments.allocate('shared', 1)).from).toBeGreaterThanOrEqual(5000n);
     });
 
     it('are found by a server whose owner was away from the start', async () => {
