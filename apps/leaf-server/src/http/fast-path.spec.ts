@@ -7,7 +7,7 @@ import type { EmbeddedIdService } from '@leaf-ids/id';
 import { call } from '../../../../test/support/http/http';
 import { IdQuota } from '../clients/client-access';
 import { Drain } from '../lifecycle/drain';
-import { FastPath } from './fast-path';
+import { FastPath, JSON_TYPE, TEXT_TYPE } from './fast-path';
 import { OverloadCounts } from './overload/refusals';
 import { RequestCounts } from './request-counts';
 
@@ -22,13 +22,15 @@ const IDS: Partial<EmbeddedIdService> = {
 
 describe('FastPath', () => {
   const clock = new FakeClock();
+  let counts: RequestCounts;
   let drain: Drain;
   let server: Server;
   let port: number;
 
   beforeEach(async () => {
     drain = new Drain(clock, 0);
-    const fastPath = new FastPath(new RequestCounts(clock), drain, 'number', clock, new OverloadCounts(), 100);
+    counts = new RequestCounts(clock);
+    const fastPath = new FastPath(counts, drain, 'number', clock, new OverloadCounts(), 100);
     const unlimited = new IdQuota(Infinity, clock);
     fastPath.serve(IDS as EmbeddedIdService, { tryCharge: () => unlimited });
     server = createServer((request, response) => {
@@ -46,7 +48,7 @@ describe('FastPath', () => {
     '/api/segment/batch/order?size=2',
     '/api/segment/range/order?size=2&nonce=a',
     '/api/snowflake/batch/order?size=2',
-  ];
+  ] as const;
 
   it.each(ROUTES)('%s is answered while the server drains, and ends its connection', async (path) => {
     const headers = { connection: 'keep-alive' };
@@ -71,6 +73,37 @@ describe('FastPath', () => {
       // The client does not end the connection, so the server has to.
       expect(await text(socket)).toMatch(/\r\nconnection: close\r\n/i);
     }
+  });
+
+  it('a single ID is JSON for a client that wants it first, and text for others', async () => {
+    for (const path of ['/api/segment/get/order', '/api/snowflake/get/order']) {
+      const [json, plain] = await Promise.all([
+        call(port, path, { headers: { accept: 'application/json' } }),
+        call(port, path, { headers: { accept: 'text/plain, application/json' } }),
+      ]);
+      expect([json.headers['content-type'], plain.headers['content-type']]).toEqual([JSON_TYPE, TEXT_TYPE]);
+      expect(json.body).toBe(plain.body);
+    }
+    const batch = await call(port, '/api/segment/batch/order?size=2', { headers: { accept: 'text/plain' } });
+    expect(batch).toMatchObject({ headers: { 'content-type': JSON_TYPE }, body: '{"tag":"order","ids":["1","2"]}' });
+  });
+
+  it('all but GET is left to the ordinary routes', async () => {
+    for (const method of ['POST', 'DELETE']) expect((await call(port, ROUTES[0], { method })).status).toBe(501);
+    expect(counts.all().map(({ requests }) => requests)).toEqual([0, 0, 0, 0, 0]);
+  });
+
+  it('each answer is counted on its route', async () => {
+    for (const path of ROUTES) await call(port, path);
+    await call(port, ROUTES[0]);
+    await call(port, '/api/segment/batch/order');
+    expect(counts.all().map(({ route, status, requests }) => [route, status, requests])).toEqual([
+      ['/api/segment/get/:tag', 200, 2],
+      ['/api/snowflake/get/:key', 200, 1],
+      ['/api/segment/batch/:tag', 200, 1],
+      ['/api/segment/range/:tag', 200, 1],
+      ['/api/snowflake/batch/:key', 200, 1],
+    ]);
   });
 
   it.each(['?Size=2', '?size[]=2', '?size=2&Size=3', '?size=2&size=2', '?size=02', '?size=2&nonce=a&size=3', ''])(
