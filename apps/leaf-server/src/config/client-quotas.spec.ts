@@ -12,19 +12,33 @@ describe('clientQuotas', () => {
     });
   });
 
+  it('reads the lowest and the highest rate', () => {
+    expect(clientQuotas('{"a":{"idsPerSecond":1},"b":{"idsPerSecond":1000000000}}')).toEqual({
+      a: { tags: ['*'], idsPerSecond: 1 },
+      b: { tags: ['*'], idsPerSecond: 1_000_000_000 },
+    });
+  });
+
   it.each([
     ['', 'JSON object'],
     ['[]', 'JSON object'],
     ['{}', 'JSON object'],
     ['{"billing":1000}', 'JSON object'],
     ['{"billing":null}', 'JSON object'],
+    ['{"billing":[]}', 'JSON object'],
+    ['{"billing":"order"}', 'JSON object'],
     ['{"bil ling":{}}', 'names of 1 to 32'],
+    ['{"**":{}}', 'names of 1 to 32'],
     ['{"billing":{"tag":["order"]}}', 'unknown property "tag"'],
     ['{"billing":{"tags":"order"}}', 'list of tags'],
     ['{"billing":{"tags":["or der"]}}', 'list of tags'],
+    ['{"billing":{"tags":["order",1]}}', 'list of tags'],
+    ['{"billing":{"tags":{"0":"order"}}}', 'list of tags'],
     ['{"billing":{"tags":["order.*"]}}', 'list of tags'],
     ['{"billing":{"idsPerSecond":0}}', 'from 1 to'],
+    ['{"billing":{"idsPerSecond":-1}}', 'from 1 to'],
     ['{"billing":{"idsPerSecond":1.5}}', 'from 1 to'],
+    ['{"billing":{"idsPerSecond":1000000001}}', 'from 1 to'],
     ['{"billing":{"idsPerSecond":"10"}}', 'from 1 to'],
     ['{"billing":{"idsPerSecond":null}}', 'from 1 to'],
     ['{"a":{"idsPerSecond":1},"b":{},"a":{"idsPerSecond":1000000}}', 'must not contain "a" twice'],
