@@ -33,8 +33,8 @@ describe('CommandParser', () => {
     ['ECHO', ''],
     ['ECHO', '123456789'],
   ];
-  const STREAM = `${COMMANDS.map(encode).join('')}\r\n*0\r\nincr  order\r\nPING\n`;
-  const EXPECTED = [...COMMANDS, [], [], ['incr', 'order'], ['PING']];
+  const STREAM = `${COMMANDS.map(encode).join('')}\r\n*0\r\nincr  order\r\nPING\n*0000000001\r\n$0000000004\r\nTIME\r\n`;
+  const EXPECTED = [...COMMANDS, [], [], ['incr', 'order'], ['PING'], ['TIME']];
 
   it('reads the same commands at every split of the stream', () => {
     const bytes = bytesOf(STREAM);
@@ -76,6 +76,11 @@ describe('CommandParser', () => {
     const line = `${'x'.repeat(MAX_LINE_BYTES - 1)}\n`;
     const { commands } = parseText(`${encode([word])}${encode(many)}${many.join(' ')}\n${line}`);
     expect(commands).toEqual([[word], many, many, [line.trimEnd()]]);
+  });
+
+  it('accepts an empty line ahead of more bytes than a line may have', () => {
+    const text = 'x'.repeat(MAX_LINE_BYTES);
+    expect(parseText(`\n${encode(['ECHO', text])}`).commands).toEqual([[], ['ECHO', text]]);
   });
 
   it('counts the bytes of a command that is not complete', () => {
