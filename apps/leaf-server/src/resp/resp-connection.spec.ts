@@ -23,7 +23,9 @@ describe('RespConnection', () => {
   let received = '';
   let socket: Socket;
   let connection: RespConnection;
+  let budget: TurnBudget;
   let admits: jest.SpiedFunction<TurnBudget['admits']>;
+  let waits: jest.SpiedFunction<TurnBudget['wait']>;
 
   async function open(by: Clock): Promise<void> {
     [answers, received, drain.active, clock] = [[], '', false, by];
@@ -35,6 +37,11 @@ describe('RespConnection', () => {
         clock.pause(5);
         return bulk('slow');
       }),
+      SLOWPARTS: command(0, 0, () => slowParts()),
+      SLOWLONG: command(0, 0, () => {
+        clock.pause(5);
+        return bulk('x'.repeat(16_384));
+      }),
       QUIT: command(0, 0, (_words, state) => {
         state.ending = true;
         return bulk('bye');
@@ -42,9 +49,17 @@ describe('RespConnection', () => {
       LONG: command(0, 0, () => bulk(LONG)),
       ECHO: command(1, 1, ([, text = '']) => bulk(text)),
     };
+    function* slowParts(): Generator<string, undefined> {
+      for (const part of ['*2\r\n', bulk('one'), bulk('two')]) {
+        clock.pause(5);
+        yield part;
+      }
+      return undefined;
+    }
     const table = new CommandTable(commands, counts);
-    const budget = new TurnBudget(clock);
+    budget = new TurnBudget(clock);
     admits = jest.spyOn(budget, 'admits');
+    waits = jest.spyOn(budget, 'wait');
     const timer = new IdleTimer(clock);
     const parts = { table, counts, clock, timer, budget, drain, lines: undefined, stallMs: 1000 };
     server = createServer({ allowHalfOpen: true }, (accepted) => {
@@ -176,6 +191,25 @@ describe('RespConnection', () => {
       expect(sums).toEqual([0, 0, 1000, 5]);
     });
 
+    it.each([
+      ['32 commands', 'SLOW\n'.repeat(65), 2],
+      ['each part of a reply', 'SLOWPARTS\n', 3],
+      ['each long reply', 'SLOWLONG\n'.repeat(3), 3],
+    ])('lets others work after %s that took its turn', async (_what, text, times) => {
+      client.write(`${text}ECHO last\n`);
+      await until('the last reply', () => received.endsWith('last\r\n'));
+      expect(waits.mock.calls.map(([, isInterrupted]) => isInterrupted)).toEqual(Array(times).fill(true));
+    });
+
+    it('begins in the next turn when others have used up this one', async () => {
+      budget.admits(fake.monotonic());
+      fake.pause(5);
+      socket.emit('data', Buffer.from('ECHO one\n'));
+      expect([waits.mock.calls.map(([, isInterrupted]) => isInterrupted), counted()]).toEqual([[false], []]);
+      await until('the reply', () => replies().length === 1);
+      expect(replies()).toEqual(['one']);
+    });
+
     it('is stalled within a command, and not while a command waits', async () => {
       expect([connection.idleLimitMs, connection.busy]).toEqual([Infinity, false]);
       client.write('ECHO one\n*1\r\n');
@@ -213,6 +247,15 @@ describe('RespConnection', () => {
       await fake.advance(1);
       expect(socket.destroyed).toBe(true);
       expect(counted()).toEqual([['QUIT', 1, 1]]);
+    });
+
+    it('answers all that it has read while the server drains, also what waits', async () => {
+      drain.active = true;
+      client.write('ECHO one\nWAIT\nECHO three\n');
+      await until('the command', () => answers.length === 1);
+      answers[0]?.(bulk('two'));
+      await once(client, 'close');
+      expect(replies()).toEqual(['one', 'two', 'three']);
     });
 
     it('ends while the server drains, but not before it has answered a command', async () => {
