@@ -74,10 +74,12 @@ export const parts = [
       'apps/leaf-server/src/{resp,tokens,clients,worker-windows}/**/*.ts',
       // The quotas of clients on the routes of HTTP.
       'apps/leaf-server/src/ids/takes-ids.ts',
+      'apps/leaf-server/src/admin/admin.guard.ts',
     ],
     tests: [
       'apps/leaf-server/src/(resp|tokens|clients|worker-windows)/',
       'apps/leaf-server/src/ids/takes-ids',
+      'apps/leaf-server/src/admin/admin.guard',
       'test/fast/server/(admin-access|workers)',
     ],
   },
