@@ -89,7 +89,7 @@ export class NumberTransaction {
     // What is lost in one period may be lost in all.
     const behind = certain.flatMap(([period, head]) => (head.position < seen(period, head) ? [period] : []));
     const isBehind = behind.length > 0;
-    if (isBehind && !this.isShared) await this.markLost(tag, settings, stored);
+    if (isBehind && !this.isShared) await this.markLost(tag);
     const heads = new Map(isBehind ? [] : certain);
     const free = new Map<string, DocumentNumber[]>();
     if (settings.reissue) {
@@ -97,7 +97,8 @@ export class NumberTransaction {
     }
     const ledger = new NumberLedger(tag, { settings, known, heads, free }, this.rules.seal, this.rules.now());
     const answers = calls.map((call) => orRefusal(() => ledger.carryOut(call)));
-    await this.write(tag, ledger, stored, epoch, settings);
+    // Without a certain end, nothing was issued or settled.
+    if (!isBehind) await this.write(tag, ledger, stored, epoch, settings);
     return { answers, heads: ledger.heads, behind };
   }
 
@@ -127,12 +128,15 @@ export class NumberTransaction {
     return skipped;
   }
 
-  private async markLost(tag: string, { first }: GaplessSettings, stored: Map<string, StoredHead>): Promise<void> {
-    if (!stored.has('')) {
-      const ofTag = { ...newHead(first), epoch: 0 };
-      await this.rows.writeHead(tag, '', ofTag, true);
-      stored.set('', ofTag);
-    }
+  /**
+   * From now on, every server knows that the history of the tag is lost, even if the database has none of its ends.
+   *
+   * @throws LeafError as `NumberRows.settings`
+   */
+  async markLost(tag: string): Promise<void> {
+    const { first } = await this.rows.settings(tag, true);
+    const stored = await this.rows.heads(tag, [''], true);
+    if (!stored.has('')) await this.rows.writeHead(tag, '', { ...newHead(first), epoch: 0 }, true);
     await this.rows.markLost(tag, this.rules.now());
   }
 

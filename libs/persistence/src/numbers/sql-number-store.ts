@@ -71,13 +71,15 @@ export class SqlNumberStore extends NumberStore {
     const { guard, database, dialect } = this;
     await guard.prepare();
     // Before the lock of the tag, for which the guard would wait.
-    const own: Statement = (sql, parameters = []) => database.run(sql, parameters);
-    if ((await guard.epoch(own, dialect.updated)) === undefined) await guard.follow();
+    const committed: Statement = (sql, parameters = []) => database.run(sql, parameters);
+    if ((await guard.epoch(committed, dialect.updated)) === undefined) await guard.follow();
     const done = await this.within(statement, true).carryOut(tag, settings, [requests], this.seenOf(tag));
     if (done === undefined) throw changedMeanwhile(tag);
     if (done.behind.length > 0 && !(await this.isBehind(tag, done.behind))) throw changedMeanwhile(tag);
-    // The transaction will be rolled back, and the mark with it.
-    if (done.behind.length > 0) void this.rows.markLost(tag, this.rules.now()).catch(() => undefined);
+    // The transaction will be rolled back, and a mark in it as well.
+    if (done.behind.length > 0) {
+      void database.transaction((own) => this.within(own, false).markLost(tag), LIMIT_MS).catch(() => undefined);
+    }
     const [answers] = done.answers;
     if (answers === undefined || answers instanceof Error) throw answers ?? new Error('no answer');
     return answers;
