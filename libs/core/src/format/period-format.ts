@@ -22,7 +22,7 @@ export interface PeriodFormatOptions {
 }
 
 const RULES = object({
-  reset: rule(RESET_RULE, (value) => value === undefined || isReset(value)),
+  reset: rule(RESET_RULE, isReset),
   pattern: text,
   prefix: rule(
     '1 to 32 letters and digits, starting with a letter',

@@ -69,7 +69,7 @@ const CHECK_DIGITS: Readonly<Record<string, CheckDigits>> = {
 };
 
 function crossSum(number: number): number {
-  return number > 9 ? number - 9 : number;
+  return number < 10 ? number : number - 9;
 }
 
 /**

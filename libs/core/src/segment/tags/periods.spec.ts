@@ -10,7 +10,7 @@ import {
   periodRow,
   tagOfRow,
 } from './periods';
-import { RESETS, isTag } from './tag-settings';
+import { RESETS, isTag, type TagReset } from './tag-settings';
 
 const INVALID = expect.objectContaining({ code: 'LEAF_PERIOD_INVALID' }) as Error;
 const NOW = Date.UTC(2026, 10, 22, 10);
@@ -170,10 +170,53 @@ describe('PeriodFormat', () => {
     expect(() => invoices.parse(text)).toThrow(expect.objectContaining({ code: 'LEAF_ID_INVALID' }) as Error);
   });
 
-  it('refuses a period of another kind', () => {
-    const refused = expect.objectContaining({ code: 'LEAF_ID_INVALID' }) as Error;
-    expect(() => invoices.format({ period: '2026-11-22', number: 1n })).toThrow(refused);
-    expect(() => invoices.format({ period: '2026-11', number: -1n })).toThrow(refused);
+  it('refuses a period of another kind, and a number that no tag has', () => {
+    const refused = (message: string): Error =>
+      expect.objectContaining({
+        code: 'LEAF_ID_INVALID',
+        message: expect.stringContaining(message) as string,
+      }) as Error;
+    const format =
+      (period: string, number = 1n) =>
+      () =>
+        invoices.format({ period, number });
+    expect(format('2026-11-22')).toThrow(refused('"2026-11-22" is not a monthly period'));
+    expect(format('a long text that is none')).toThrow(refused('"a long tex" is not a monthly period'));
+    expect(format('2026-11', -1n)).toThrow(refused('from 0 to 9223372036854775807'));
+  });
+
+  it('writes the numbers of ranges in their order', () => {
+    const ranges = [
+      { from: 9n, to: 10n },
+      { from: 42n, to: 42n },
+    ];
+    expect(invoices.formatRanges({ period: '2026-11', ranges })).toEqual([
+      ...['INV-2026-11-00009', 'INV-2026-11-00010', 'INV-2026-11-00042'],
+    ]);
+  });
+
+  it.each([
+    ['INV-{seq:12}', 'INV-000000000042'],
+    [undefined, '42'],
+  ])('writes and reads the numbers of a tag without periods by the pattern %s', (pattern, text) => {
+    const format = new PeriodFormat({ reset: undefined, ...(pattern !== undefined && { pattern }) });
+    expect(format.format({ period: '', number: 42n })).toBe(text);
+    expect(format.parse(text)).toEqual({ period: '', number: 42n });
+  });
+
+  it('names the placeholders that a tag has when it refuses another', () => {
+    const refused = (reset: TagReset | undefined, message: string): void =>
+      expect(() => new PeriodFormat({ reset, pattern: '{no}{seq}' })).toThrow(message);
+    const common = '{seq}, {seq:5}, {check:luhn}, {check:mod97}.';
+    refused(undefined, `the placeholders for a tag without periods are ${common}`);
+    refused('monthly', `the placeholders for a monthly tag are {YYYY}, {MM}, {YY}, ${common}`);
+    refused('fiscal:04-01', `the placeholders for a fiscal:04-01 tag are {YYYY}, {FY}, {YY}, ${common}`);
+  });
+
+  it('follows a pattern of up to 128 characters', () => {
+    const pattern = `{YYYY}{seq}${'x'.repeat(117)}`;
+    const format = new PeriodFormat({ reset: 'yearly', pattern });
+    expect(format.format({ period: '2026', number: 7n })).toBe(`20267${'x'.repeat(117)}`);
   });
 
   it.each([
@@ -248,6 +291,10 @@ describe('PeriodFormat', () => {
     ['{yyyy}-{MM}-{seq}', 'unknown placeholder {yyyy}'],
     ['{YYYY}-{MM}-{seq:0}', 'minimum number of digits'],
     ['{YYYY}-{MM}-{seq:20}', 'minimum number of digits'],
+    ['{YYYY}-{MM}-{seq:29}', 'minimum number of digits'],
+    ['{YYYY}-{MM}-{seq:5x}', 'unknown placeholder {seq:5x}'],
+    ['{YYYY}-{MM}-{xseq}', 'unknown placeholder {xseq}'],
+    ['{YYYY}-{MM}-{QQ}-{seq}', 'unknown placeholder {QQ}'],
     ['{YYYY}-{MM}-{seq', 'unknown placeholder {'],
     ['{YYYY}}-{MM}-{seq}', 'unknown placeholder }'],
     ['{YYYY}{MM}{check:luhn}{seq}', 'must be at its end'],
@@ -264,7 +311,8 @@ describe('PeriodFormat', () => {
     const refused = expect.objectContaining({ code: 'LEAF_CONFIG_INVALID' }) as Error;
     const reset = 'daily';
     const pattern = '{YYYY}{MM}{DD}{seq}';
-    expect(() => new PeriodFormat({ prefix: 'A-B', reset })).toThrow(refused);
+    for (const prefix of ['A-B', '', '1A', 'A'.repeat(33), ['A']])
+      expect(() => new PeriodFormat({ prefix, reset } as never)).toThrow(refused);
     for (const digits of [0, 1.5, 20, NaN]) expect(() => new PeriodFormat({ reset, digits })).toThrow(refused);
     expect(() => new PeriodFormat({ reset, pattern, digits: 5 })).toThrow('{seq:5}');
     expect(() => new PeriodFormat({ reset, pattern, prefix: 'INV' })).toThrow('{prefix}');
