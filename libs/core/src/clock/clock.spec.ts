@@ -61,6 +61,30 @@ describe('SystemClock', () => {
     expect(timers()).toBe(before);
   });
 
+  it('makes no call that was cancelled, and each other one', async () => {
+    const calls: string[] = [];
+    for (const ms of [0, 1]) {
+      clock.after(ms, () => calls.push(`cancelled, ${ms}`))();
+      await new Promise<void>((resolve) => clock.after(ms, resolve));
+    }
+    expect(calls).toEqual([]);
+  });
+
+  it('makes repeated calls until they are cancelled, and leaves no timer', async () => {
+    const timers = (): number => process.getActiveResourcesInfo().filter((name) => name === 'Timeout').length;
+    const before = timers();
+    let calls = 0;
+    await new Promise<void>((resolve) => {
+      const interval = clock.every(1, () => {
+        if (++calls < 3) return;
+        interval.cancel();
+        resolve();
+      });
+      expect(interval.timer?.hasRef()).toBe(true);
+    });
+    expect(timers()).toBe(before);
+  });
+
   it('blocks the thread for a limited time', () => {
     const before = clock.monotonic();
     for (let n = 0; n < 10; n++) clock.pause(1);

@@ -31,6 +31,17 @@ describe('FakeClock', () => {
     await sleep;
   });
 
+  it('makes repeated calls until they are cancelled, and ends calls of one time in their order', async () => {
+    const clock = new FakeClock();
+    const calls: string[] = [];
+    const first = clock.every(10, () => calls.push(`first at ${clock.monotonic()}`));
+    clock.every(10, () => calls.push(`second at ${clock.monotonic()}`));
+    await clock.advance(25);
+    first.cancel();
+    await clock.advance(10);
+    expect(calls).toEqual([...['first at 10', 'second at 10', 'first at 20', 'second at 20'], 'second at 30']);
+  });
+
   it('adds one listener to a signal, however many sleep', async () => {
     const alarm = new AbortController();
     const clock = new FakeClock();
