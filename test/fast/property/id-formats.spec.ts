@@ -126,11 +126,31 @@ describe('a day', () => {
   it('is added to an ID that carries none', () => {
     expect(dated.format(42n, Date.UTC(2026, 10, 21, 23, 59))).toBe('20261121-000042');
     expect(dated.parse('20261121-000042')).toEqual({ id: 42n, day: Date.UTC(2026, 10, 21) });
-    for (const wrong of ['20261121000042', '20261301-000042', '2026121-000042', '20261121-42']) {
+    expect(dated.format(42n, 0)).toBe('19700101-000042');
+    expect(dated.parse('19700101-000042')).toEqual({ id: 42n, day: 0 });
+    for (const wrong of ['20261121000042', '20261121_000042', '20261301-000042', '2026121-000042', '20261121-42']) {
       expect(() => dated.parse(wrong)).toThrow(REFUSED);
     }
     expect(() => dated.format(42n, -1)).toThrow(REFUSED);
     expect(() => dated.format(42n, NaN)).toThrow(REFUSED);
+    expect(() => dated.format(42n, Date.UTC(10_000, 0, 1))).toThrow(REFUSED);
+  });
+
+  it.each([
+    ['with few workers', { epoch: Date.UTC(2020, 0, 1), workerBits: 1 }],
+    ['with few IDs in a millisecond', { epoch: Date.UTC(2020, 0, 1), sequenceBits: 1 }],
+    ['whose last millisecond begins a day', { epoch: Date.UTC(2100, 0, 1) - 2 ** 41 + 1 }],
+  ])('has one text for each ID of a layout %s, up to its last', (_, own) => {
+    const narrow = new BitLayout({ ...DEFAULT_LAYOUT, ...own });
+    const format = new SnowflakeDateFormat(narrow);
+    const first = narrow.compose({ timestamp: narrow.epoch, workerId: 0, sequence: 0 });
+    for (const one of [first, narrow.maxId]) expect(format.parse(format.format(one))).toBe(one);
+  });
+
+  it('before the first one of a layout is refused: its IDs would have two texts', () => {
+    const format = new SnowflakeDateFormat(new BitLayout({ ...DEFAULT_LAYOUT, epoch: Date.UTC(2020, 0, 1) }));
+    expect(format.parse('20200101-0000000000')).toBe(0n);
+    expect(() => format.parse('20191231-0000000000')).toThrow(REFUSED);
   });
 
   it('beyond the year 9999 is refused', () => {
@@ -140,6 +160,7 @@ describe('a day', () => {
 });
 
 it('refuses options that make no format', () => {
+  for (const width of [1, 64]) expect(new RadixFormat({ base: 36, width }).format(7n)).toBe('7'.padStart(width, '0'));
   for (const width of [0, 1.5, 65]) expect(() => new RadixFormat({ base: 36, width })).toThrow(RangeError);
   for (const prefix of ['', 'Ord', '1a', 'a_b', 'a'.repeat(33)])
     expect(() => new PrefixedFormat(prefix, base36)).toThrow(RangeError);

@@ -64,7 +64,8 @@ export class SnowflakeDateFormat implements IdFormat {
 
   constructor(private readonly layout: BitLayout) {
     const idsOfDay = BigInt(DAY_MS) * BigInt(layout.maxWorkerId + 1) * BigInt(layout.maxSequence + 1);
-    this.rest = new RadixFormat({ base: 36, width: (idsOfDay - 1n).toString(36).length });
+    // Never a power of 36, because a day has the factor 5: its last ID has as many digits.
+    this.rest = new RadixFormat({ base: 36, width: idsOfDay.toString(36).length });
   }
 
   format(id: bigint): string {
