@@ -227,6 +227,19 @@ describe('a service that closes', () => {
     await Promise.all([next, expect(found).rejects.toMatchObject(STOPPING), closed]);
   });
 
+  it('ends an audit, however many numbers are left', async () => {
+    await take('a');
+    let closed = Promise.resolve();
+    const journal = jest.spyOn(store, 'journal');
+    jest.spyOn(store, 'headOf').mockImplementationOnce((_, period) => {
+      closed = numbers.close();
+      return Promise.resolve(store.heads.get(period));
+    });
+    await expect(numbers.audit('invoice')).rejects.toMatchObject(STOPPING);
+    await closed;
+    expect(journal).not.toHaveBeenCalled();
+  });
+
   it('does not ask a database again that is away', async () => {
     await take('first');
     store.line = () => Promise.reject(away);
