@@ -101,7 +101,41 @@ describe('numbers that a database has lost', () => {
     expect(await seeing.take('g')).toEqual([3]);
   });
 
+  it('are noticed by a server that has served another tag since', async () => {
+    const { numbers, take } = server();
+    await createTagStore(fixture.database).create({ ...INVOICE, tag: 'receipt' });
+    await take('a', 'b');
+    await numbers.issue('receipt', ['a'], 'shop');
+    await loseAllAfter(1);
+    await expect(take('c')).rejects.toMatchObject(LOST);
+  });
+
+  it('are noticed in a copy from before a continuation, also when its journal is the longer one', async () => {
+    const { take, resume } = server();
+    await take('a');
+    await resume(1n);
+    await take('b');
+    await server().take('c', 'd');
+    await execute('UPDATE leaf_number_head SET continued = 0');
+    await expect(take('e')).rejects.toMatchObject(LOST);
+  });
+
+  it('are in question no more when somebody says where to go on before a server has noticed the promotion', async () => {
+    const { take, resume } = server();
+    await take('a');
+    await execute(PROMOTE);
+    expect(await resume(4n)).toBe(3);
+    expect(await take('b')).toEqual([5]);
+  });
+
   describe('in a transaction of an application', () => {
+    it('are not drawn while rows are there that the end of the numbers lacks', async () => {
+      await server().take('a', 'b');
+      await execute('UPDATE leaf_number_head SET next_number = 2, position = 1');
+      await expect(server().draw('c')).rejects.toMatchObject(AGAIN);
+      await expect(server().take('c')).rejects.toMatchObject(LOST);
+    });
+
     it('are asked for after a promotion, and drawn again once somebody has said where to go on', async () => {
       const { take, draw, resume } = server();
       await take('a');

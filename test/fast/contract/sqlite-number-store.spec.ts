@@ -202,4 +202,33 @@ describe('the numbers of a database', () => {
     expect(await execute("SELECT epoch FROM leaf_number_head WHERE period = ''")).toEqual([{ epoch: 0 }]);
     await expect(issue('b', new Date(now.getTime() - 32 * 86_400_000))).rejects.toMatchObject(LOST);
   });
+
+  it('of a period that opened after a loss was noticed begin at the first number', async () => {
+    await create({ ...INVOICE, reset: 'monthly', zone: 'UTC' });
+    wall.step(Date.UTC(2001, 0, 1) - wall.now());
+    const { numbers } = server();
+    const issue = (key: string, at?: Date): Promise<unknown> => numbers.issue('invoice', [key], 'shop', at);
+    await issue('a');
+    await issue('b');
+    await execute("UPDATE leaf_number_head SET next_number = 2, position = 1 WHERE period <> ''");
+    for (const table of ['leaf_number', 'leaf_number_journal']) await execute(`DELETE FROM ${table} WHERE number > 1`);
+    await expect(issue('c')).rejects.toMatchObject(LOST);
+    await execute("UPDATE leaf_segment_server SET update_time = '2001-01-01 00:00:00'");
+    expect(await issue('d', new Date(Date.now() - 32 * 86_400_000))).toMatchObject([{ number: { number: 1n } }]);
+    await expect(issue('c')).rejects.toMatchObject(LOST);
+  });
+
+  it('of a tag without an end of its own begin in each period while nothing is lost', async () => {
+    await create({ ...INVOICE, reset: 'monthly', zone: 'UTC' });
+    await execute('DELETE FROM leaf_number_head');
+    const { numbers } = server();
+    for (const at of [new Date(), new Date(Date.now() - 32 * 86_400_000)]) {
+      expect(await numbers.issue('invoice', [String(at)], 'shop', at)).toMatchObject([{ number: { number: 1n } }]);
+    }
+  });
+
+  it('that are open are none before the first one', async () => {
+    await create(INVOICE);
+    expect(await server().numbers.watch()).toEqual([{ tag: 'invoice', count: 0, lines: 0, oldest: undefined }]);
+  });
 });
