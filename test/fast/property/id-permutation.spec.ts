@@ -89,6 +89,11 @@ describe('a permutation of IDs', () => {
        93673021n,
      ]
     `);
+    // The halves differ in size.
+    const uneven = new IdPermutation({ key: key(), below: 12n });
+    expect(Array.from({ length: 12 }, (_, one) => uneven.permute(BigInt(one))).join(' ')).toBe(
+      '1 6 2 11 7 8 9 4 10 3 5 0',
+    );
   });
 
   it('refuses what it has no place for', () => {

@@ -124,8 +124,8 @@ export class PermutedFormat implements IdFormat {
 
 /** The smallest number whose square is at least `value`. */
 function rootAbove(value: bigint): bigint {
+  // Of a number below 2^104, the rounded root is never above the result.
   let root = BigInt(Math.floor(Math.sqrt(Number(value))));
-  while (root * root >= value) root--;
   while (root * root < value) root++;
   return root;
 }
