@@ -1,7 +1,9 @@
 import { InMemoryNumberStore } from '../../../../test/support/fakes/in-memory-number-store';
 import { FakeClock } from '../clock/fake-clock';
+import { MAX_ID } from '../segment/tags/id-range';
 import type { DocumentNumber } from './document-number';
 import { auditNumbers, type NumberAudit } from './number-audit';
+import { JournalSeal } from './number-journal';
 import { Numbers } from './numbers';
 
 const DAY_MS = 86_400_000;
@@ -98,6 +100,19 @@ it.each<[string, () => unknown, object]>([
     { number: 6n, position: 5, problem: 'lines of the journal before this one are missing' },
   ],
   [
+    'a row and the line in which it was issued',
+    () => {
+      store.rows.delete('b');
+      store.lines.splice(1, 1);
+    },
+    { number: 6n, position: undefined, problem: 'neither a row nor the journal has it' },
+  ],
+  [
+    'the hash of a line',
+    () => (store.lines[1] = { ...store.lines[1]!, hash: 'other' }),
+    { number: 6n, position: 2, problem: 'the line of the journal was changed, or one before it was removed' },
+  ],
+  [
     'the last line',
     () => store.lines.pop(),
     { number: undefined, position: 6, problem: 'the last lines of the journal are missing' },
@@ -188,9 +203,11 @@ it('reads page by page, and ends when the server stops', async () => {
     [1000, 1000],
     [2000, 2],
   ]);
-  expect(rows.mock.calls.slice(0, 2).map(([, , from, to]) => [from, to])).toEqual([
+  expect(rows.mock.calls.map(([, , from, to]) => [from, to])).toEqual([
     [5n, 1004n],
     [1005n, 2004n],
+    // Whether somebody has inserted a row above all.
+    [2005n, MAX_ID],
   ]);
   for (const most of [1, 4]) {
     let open = 0;
@@ -200,6 +217,32 @@ it('reads page by page, and ends when the server stops', async () => {
     await expect(auditNumbers(store, 'invoice', '', store.row, stops)).rejects.toThrow('Leaf is stopping');
     expect(open).toBe(most + 1);
   }
+});
+
+it('finds each number when a page lacks one', async () => {
+  const more = Array.from({ length: 995 }, (_, index) => `more ${index}`);
+  await numbers.issue('invoice', more, 'shop');
+  expect(await audit()).toMatchObject({ intact: true, last: 1003n, missing: [] });
+});
+
+it('lists the first 1000 ranges of numbers without a row', async () => {
+  for (let call = 0; call < 3; call++) {
+    const keys = Array.from({ length: 800 }, (_, index) => `${call} ${index}`);
+    await numbers.issue('invoice', keys, 'shop');
+    for (let index = 0; index < keys.length; index += 2) store.rows.delete(keys[index]!);
+  }
+  const { missing } = await audit();
+  expect([missing.length, missing[0], missing.at(-1)]).toEqual([
+    ...[1000, { from: 9n, to: 9n }, { from: 2007n, to: 2007n }],
+  ]);
+});
+
+it('counts the lines that it cannot check without the key', async () => {
+  const { seal } = store;
+  Object.assign(store, { seal: new JournalSeal('a secret of the auditor') });
+  await numbers.issue('invoice', ['e', 'f'], 'shop');
+  Object.assign(store, { seal });
+  expect(await audit()).toMatchObject({ intact: true, lines: 8, unverified: 2 });
 });
 
 it('is one at a time on each server', async () => {

@@ -65,11 +65,9 @@ export async function auditNumbers(
     const end = from + BigInt(PAGE) - 1n;
     await checkPage(store, sum, tag, period, { from, to: end < head.next ? end : head.next - 1n });
   }
-  if (sum.fault === undefined && chain.fault === undefined) {
-    const [stray] = await store.rowsOf(tag, period, head.next, MAX_ID, 1);
-    const after = await store.headOf(tag, period);
-    if (stray !== undefined && stray.number >= (after?.next ?? first)) sum.note(stray.number, NOT_IN_JOURNAL);
-  }
+  const [stray] = await store.rowsOf(tag, period, head.next, MAX_ID, 1);
+  const after = await store.headOf(tag, period);
+  if (stray !== undefined && stray.number >= (after?.next ?? first)) sum.note(stray.number, NOT_IN_JOURNAL);
   const fault = earlier(chain.fault, sum.fault);
   const { counts, missing, chronological, last } = sum;
   return {
