@@ -77,6 +77,20 @@ describe('SnowflakeGenerator, ranges', () => {
     expect((await single)[0]!.to).toBeLessThan(bounds[3]!);
   });
 
+  it('of a call do not overtake those of calls that wait, though a millisecond begins before their timers end', async () => {
+    const calls = [ids.takeRanges(10), ids.takeRanges(12)];
+    clock.pause(1);
+    calls.push(ids.takeRanges(3));
+    await clock.advance(1);
+    expect(await calls[0]).toHaveLength(2);
+    clock.pause(1);
+    calls.push(ids.takeRanges(3));
+    await clock.advance(5);
+    const firsts = (await Promise.all(calls)).map((ranges) => ranges[0]!.from);
+    const lasts = (await Promise.all(calls)).map((ranges) => ranges.at(-1)!.to);
+    for (const [index, last] of lasts.slice(0, -1).entries()) expect(last).toBeLessThan(firsts[index + 1]!);
+  });
+
   it('leave half of each millisecond to calls for a single ID', async () => {
     ids.tryRange(8);
     const several = ids.takeRanges(4);
@@ -85,6 +99,8 @@ describe('SnowflakeGenerator, ranges', () => {
     await expect(several).resolves.toEqual([{ from: at(1, 0), to: at(1, 3) }]);
     const rest = (await Promise.all(singles)).flat().map(({ from }) => from);
     expect(rest).toEqual([at(1, 4), at(1, 5), at(1, 6), at(1, 7), at(2, 0)]);
+    // Nobody waits any more.
+    expect(ids.tryRange(7)).toEqual({ from: at(2, 1), to: at(2, 7) });
   });
 
   it('at once do not overtake calls that wait', async () => {
