@@ -36,6 +36,7 @@ describe('The end of a page', () => {
   it.each(['2026-11', '2026/04-01', ''])('of the period %j is read again', (period) => {
     const { number, turn } = OPEN;
     expect(parseCursor(cursorOf({ ...OPEN, period }))).toEqual({ period, number, turn });
+    expect(parseCursor(cursorOf({ ...OPEN, period, turn: 999_999_999 }))).toMatchObject({ turn: 999_999_999 });
   });
 
   it('is missing on the first page', () => {
