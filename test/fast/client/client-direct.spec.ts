@@ -42,7 +42,7 @@ describe('the client without prefetch', () => {
   it('has no ID without waiting', () => {
     expect([client.tryNext('order'), client.trySnowflakeString()]).toEqual([undefined, undefined]);
     expect(() => client.snowflake()).toThrow(expect.objectContaining({ code: 'LEAF_NOT_READY' }));
-    expect(leaf.requests).toEqual([]);
+    expect(leaf.requests).toStrictEqual([]);
   });
 
   it('passes a refusal on', async () => {

@@ -117,7 +117,7 @@ describe('LeafClient with worker windows', () => {
       pair.map(() => ({ tags: new Map(), snowflakes: 0 })),
     );
     // Released: a record that ends with the newest ID, and not with the window.
-    expect((await listed()).filter(({ workerId }) => workers.includes(workerId))).toEqual([]);
+    expect((await listed()).filter(({ workerId }) => workers.includes(workerId))).toStrictEqual([]);
   });
 
   it('asks another server when one fails, and keeps issuing while all are down', async () => {

@@ -58,8 +58,8 @@ describe('a database that is added, taken out or exchanged', () => {
     const { tags, reports } = await restart(['a', 'b']);
     expect(await tags.list()).toMatchObject([{ tag: FIRST_TAG, maxId: 1n, step: 2000 }]);
     await tags.remove(FIRST_TAG);
-    expect(await (await restart(['a', 'b'])).tags.list()).toEqual([]);
-    expect(reports).toEqual([]);
+    expect(await (await restart(['a', 'b'])).tags.list()).toStrictEqual([]);
+    expect(reports).toStrictEqual([]);
   });
 
   it('an added one does not begin the first tag again', async () => {
@@ -67,7 +67,7 @@ describe('a database that is added, taken out or exchanged', () => {
     const other = owner === 'a' ? 'b' : 'a';
     await (await restart([other])).segments.allocate(FIRST_TAG, 5000);
     const { segments, tags, reports } = await restart([other, owner]);
-    expect(await segments.listTags()).toEqual([]);
+    expect(await segments.listTags()).toStrictEqual([]);
     expect(reports).toEqual([`${FIRST_TAG} in ${other}, not ${owner}`]);
     await expect(segments.findTag(FIRST_TAG)).rejects.toMatchObject(REFUSED);
     await expect(segments.allocate(FIRST_TAG, 1)).rejects.toMatchObject(REFUSED);
@@ -150,7 +150,7 @@ describe('a database that is added, taken out or exchanged', () => {
     const { tags, reports } = await restart(['a', 'b', 'c'], { b: 'away' });
     await expect(tags.create({ tag: 'order', step: 1 })).rejects.toMatchObject({ code: 'LEAF_STORE_UNAVAILABLE' });
     // Nobody was told of c: without it, nothing is missing.
-    expect((await restart(['a', 'b'])).reports).toEqual([]);
+    expect((await restart(['a', 'b'])).reports).toStrictEqual([]);
     await (await restart(['a', 'b', 'c'])).tags.create({ tag: 'order', step: 1 });
     expect((await restart(['a', 'b'])).reports).toEqual([expect.stringContaining('"c"')]);
     expect(reports).toContain('b not open');

@@ -51,6 +51,6 @@ describe('InMemorySegmentStore, switches', () => {
     expect(store.maxId('a')).toBe(11n);
     store.release();
     await expect(call).resolves.toMatchObject({ from: 1n, to: 10n });
-    expect(store.held).toEqual([]);
+    expect(store.held).toStrictEqual([]);
   });
 });

@@ -68,7 +68,7 @@ describe('a pool', () => {
     await make(100, wrong)[0].start();
     for (const rig of right) await rig.report();
     expect(right.map(({ workerId }) => workerId)).toEqual(before);
-    expect(right.flatMap(({ losses }) => losses)).toEqual([]);
+    expect(right.flatMap(({ losses }) => losses)).toStrictEqual([]);
   });
 
   it('frees a record that is unchanged for the TTL by the monotonic clock of the server that frees it', async () => {

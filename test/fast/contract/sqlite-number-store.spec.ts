@@ -91,7 +91,7 @@ describe('the numbers of a database', () => {
       const keys: string[] = [];
       for (let after: DocumentNumber | undefined; ;) {
         const [next, ...more] = await numbers.list('invoice', { ...filter, after, limit: 1 });
-        expect(more).toEqual([]);
+        expect(more).toStrictEqual([]);
         if (next === undefined) return keys;
         keys.push(next.key);
         after = next;
@@ -102,7 +102,7 @@ describe('the numbers of a database', () => {
     expect(await pages({ period })).toEqual(['b', 'd', 'c']);
     expect(await pages({ state: 'issued' })).toEqual(['a', 'd', 'c']);
     expect(await pages({ state: 'reissued', period })).toEqual(['b']);
-    expect(await pages({ state: 'confirmed' })).toEqual([]);
+    expect(await pages({ state: 'confirmed' })).toStrictEqual([]);
   });
 
   it('of one tag, and of one period, are none of another', async () => {

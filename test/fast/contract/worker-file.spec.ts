@@ -257,7 +257,7 @@ describe('a server with a worker file', () => {
     await pass([rig], clock, 1 * REPORT_MS);
     expect(rig.lease.snapshot().degradedReason).toBeUndefined();
     expect(server.records.get(0)?.record.ceiling).toBe(rig.lease.ceiling);
-    expect(rig.losses).toEqual([]);
+    expect(rig.losses).toStrictEqual([]);
   });
 
   it('needs the registry for the very first start', () => expectNoStart('h1', /it does not exist/));
@@ -273,7 +273,7 @@ describe('a server with a worker file', () => {
     a.file.close();
     await pass([b.rig], clock, 2 * REPORT_MS);
     await expectNoStart('h1', /may now belong to another server/);
-    expect(b.rig.losses).toEqual([]);
+    expect(b.rig.losses).toStrictEqual([]);
   });
 
   it('is noticed at its first report when it was started from a copied file', async () => {
@@ -286,7 +286,7 @@ describe('a server with a worker file', () => {
     await b.rig.start();
     b.store.line = 'up';
     await pass([a.rig], clock, 4 * REPORT_MS);
-    expect(await givenTwice([a.rig, b.rig], clock, 60_000)).toEqual([]);
+    expect(await givenTwice([a.rig, b.rig], clock, 60_000)).toStrictEqual([]);
     expect([a.rig.losses.length, b.rig.losses.length]).toEqual([0, 1]);
   });
 
@@ -312,7 +312,7 @@ describe('a server with a worker file', () => {
     await rig.start();
     expect(rig.lease.snapshot().degradedReason).toBeUndefined();
     await pass([rig], clock, 2 * REPORT_MS);
-    expect(rig.losses).toEqual([]);
+    expect(rig.losses).toStrictEqual([]);
   });
 
   it('finds no second server with its address after a crash before the reply to its acquisition', async () => {
@@ -334,7 +334,7 @@ describe('a server with a worker file', () => {
     await second.rig.start();
     second.store.line = 'up';
     await pass([second.rig], clock, 2 * REPORT_MS);
-    expect(second.rig.losses).toEqual([]);
+    expect(second.rig.losses).toStrictEqual([]);
     expect(second.rig.lease.snapshot().degradedReason).toBeUndefined();
   });
 
@@ -346,7 +346,7 @@ describe('a server with a worker file', () => {
     await rig.start();
     [store.line, store.losing] = ['up', 1];
     await pass([rig], clock, 3 * REPORT_MS);
-    expect(rig.losses).toEqual([]);
+    expect(rig.losses).toStrictEqual([]);
     expect(rig.lease.snapshot().degradedReason).toBeUndefined();
   });
 
@@ -387,7 +387,7 @@ describe('a server with a worker file', () => {
     const again = make('h1');
     await again.rig.start();
     expect(again.rig.workerId).toBe(1);
-    expect(await givenTwice([again.rig, b.rig], clock, 9000)).toEqual([]);
+    expect(await givenTwice([again.rig, b.rig], clock, 9000)).toStrictEqual([]);
   });
 
   it('does not go on from the file when the registry denies access', async () => {

@@ -79,12 +79,12 @@ describe('the unit tests of the alerts', () => {
 
   it('name alerts that there are', () => {
     const isAlert = (name: string): boolean => alerts.some(({ alert }) => new RegExp(`^(${name})$`).test(alert!));
-    expect([...cases.named].filter((name) => !isAlert(name))).toEqual([]);
+    expect([...cases.named].filter((name) => !isAlert(name))).toStrictEqual([]);
   });
 
   it('are run', () => {
     const run = read('test/services/prometheus/rules.spec.ts');
-    expect(files.filter((name) => !run.includes(`'${name}'`))).toEqual([]);
+    expect(files.filter((name) => !run.includes(`'${name}'`))).toStrictEqual([]);
   });
 });
 
@@ -104,7 +104,7 @@ describe('the pages of operations', () => {
 
   it.each(pages)('%s names files of deploy/ that there are', (page) => {
     const named = [...read(page).matchAll(/\bdeploy\/[\w./-]*\w/g)].map(([path]) => path);
-    expect(named.filter((path) => !existsSync(join(ROOT, path)))).toEqual([]);
+    expect(named.filter((path) => !existsSync(join(ROOT, path)))).toStrictEqual([]);
   });
 });
 

@@ -56,7 +56,7 @@ describe('the schema of the values', () => {
     ];
     const variants = withUnknown(values);
     expect(variants.length).toBeGreaterThan(8);
-    expect(variants.filter((variant) => accepts(variant))).toEqual([]);
+    expect(variants.filter((variant) => accepts(variant))).toStrictEqual([]);
   });
 
   it('accepts every setting of the server in one place: those that can be secret in the Secret alone', () => {

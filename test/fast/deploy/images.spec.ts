@@ -53,7 +53,7 @@ describe('deploy/docker/Dockerfile', () => {
     );
     const paths = copied(stages.find(({ name }) => name === 'build')!);
     const missing = needed.filter((path) => !paths.some((given) => path === given || path.startsWith(`${given}/`)));
-    expect(missing).toEqual([]);
+    expect(missing).toStrictEqual([]);
   });
 
   it('copies between stages that there are, and installs before it copies sources', () => {
@@ -85,11 +85,11 @@ describe('deploy/docker/Dockerfile', () => {
 
   it('ships of Debian only Node.js and libraries, on the same release as the native packages', () => {
     expect(last.image).toBe('scratch');
-    expect(all('RUN', last)).toEqual([]);
+    expect(all('RUN', last)).toStrictEqual([]);
     const images = stages.slice(0, 3).map(({ image }) => image);
     expect(images).toEqual(['node:${NODE}', 'node:${NODE}', 'node:${NODE}-slim']);
     const [collect = '', ...more] = all('RUN', stages[2]!);
-    expect(more).toEqual([]);
+    expect(more).toStrictEqual([]);
     // `cp` of single files into /runtime, which contains no shell then.
     const copied = [...collect.matchAll(/ cp (\S+) \/runtime/g)].map(([, file]) => file);
     expect(copied).toEqual(['/usr/local/bin/node', '/etc/nsswitch.conf']);
@@ -98,7 +98,7 @@ describe('deploy/docker/Dockerfile', () => {
 
   it('starts what the build makes, without a shell', () => {
     const [command = '[]', ...more] = all('CMD', last);
-    expect(more).toEqual([]);
+    expect(more).toStrictEqual([]);
     const [node, file = ''] = JSON.parse(command) as string[];
     expect(node).toBe('node');
     expect(join(ROOT, file)).toBe(SERVER_FILE);
@@ -121,7 +121,7 @@ describe('deploy/docker/Dockerfile', () => {
         .matchAll(/(LEAF_\w+)=/g),
     ].map(([, name]) => name!);
     for (const name of set) expect([name, VARIABLES[name as keyof typeof VARIABLES].secret]).toEqual([name, false]);
-    expect(stages.flatMap((stage) => all('ARG', stage))).toEqual([]);
+    expect(stages.flatMap((stage) => all('ARG', stage))).toStrictEqual([]);
   });
 
   it('has a health check', () => {

@@ -129,7 +129,7 @@ describe.each(VARIANTS)('deploy/kubernetes/$name.yaml', ({ name: file, kind, reg
     'sets variables that there are, from the Secret that %s creates',
     (page) => {
       const known = [...Object.keys(VARIABLES), 'POD_NAME', 'POD_NAMESPACE', 'NODE_OPTIONS'];
-      expect([...env.keys()].filter((name) => !known.includes(name))).toEqual([]);
+      expect([...env.keys()].filter((name) => !known.includes(name))).toStrictEqual([]);
       const references = container.env.flatMap(({ valueFrom }) => valueFrom?.secretKeyRef ?? []);
       expect(references.length).toBeGreaterThanOrEqual(2);
       const secret = secretOf(page);
@@ -190,7 +190,7 @@ describe.each(VARIANTS)('deploy/kubernetes/$name.yaml', ({ name: file, kind, reg
       ...(workload.spec.volumeClaimTemplates ?? []).map((claim) => claim.metadata.name),
     ];
     const [mount, ...more] = container.volumeMounts;
-    expect(more).toEqual([]);
+    expect(more).toStrictEqual([]);
     expect(env.get('LEAF_DATA_DIR')?.value).toBe(mount?.mountPath);
     expect(volumes).toEqual([mount?.name]);
   });

@@ -26,7 +26,7 @@ describe.each([
   it('sets variables that exist', () => {
     const names = [...text.matchAll(/\b(LEAF_[A-Z_]+)\b/g)].map(([, name = '']) => name);
     expect(names.length).toBeGreaterThan(0);
-    expect(names.filter((name) => !Object.hasOwn(VARIABLES, name))).toEqual([]);
+    expect(names.filter((name) => !Object.hasOwn(VARIABLES, name))).toStrictEqual([]);
   });
 
   it('lets the server stop in order', () => {

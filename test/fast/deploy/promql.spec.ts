@@ -155,7 +155,7 @@ describe('the expressions of rules and dashboard', () => {
   });
 
   it('are PromQL', () => {
-    expect(readPromql('sum(rate(x[5m])').faults).not.toEqual([]);
+    expect(readPromql('sum(rate(x[5m])').faults).not.toStrictEqual([]);
     for (const [place, expression] of expressions) expect([place, readPromql(expression).faults]).toEqual([place, []]);
   });
 
@@ -163,7 +163,7 @@ describe('the expressions of rules and dashboard', () => {
     const recorded = new Set([...rules.map(({ record }) => record), ...ELSEWHERE]);
     const asked = expressions.flatMap(([, expression]) => readPromql(expression).metrics);
     const unknown = new Set(asked.filter((metric) => !series.has(metric) && !recorded.has(metric)));
-    expect([...unknown]).toEqual([]);
+    expect([...unknown]).toStrictEqual([]);
   });
 
   it('ask for labels that these metrics have', () => {
@@ -171,7 +171,7 @@ describe('the expressions of rules and dashboard', () => {
       const { metrics, labels } = readPromql(expression);
       return !labels.every(hasLabel(metrics));
     });
-    expect(wrong).toEqual([]);
+    expect(wrong).toStrictEqual([]);
   });
 
   it('are tested with series that a server has', () => {
@@ -181,7 +181,7 @@ describe('the expressions of rules and dashboard', () => {
       return faults.length > 0 || !metrics.every((metric) => known.has(metric)) || !labels.every(hasLabel(metrics));
     });
     expect(cases.series.length).toBeGreaterThan(100);
-    expect(wrong).toEqual([]);
+    expect(wrong).toStrictEqual([]);
   });
 
   it.each(['route', 'command'])('select values of the label %s that a server has', (label) => {
@@ -196,6 +196,6 @@ describe('the expressions of rules and dashboard', () => {
     const unknown = alternatives.filter(
       (pattern) => !values.some((value) => new RegExp(`^(?:${pattern})$`).test(value)),
     );
-    expect([...new Set(unknown)]).toEqual([]);
+    expect([...new Set(unknown)]).toStrictEqual([]);
   });
 });

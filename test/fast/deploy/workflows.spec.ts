@@ -70,14 +70,14 @@ describe.each(jobs)('%s', (name, job, workflow) => {
   });
 
   it('calls commands that there are', () => {
-    expect(commandsOf(job).flatMap((command) => missingIn(command))).toEqual([]);
+    expect(commandsOf(job).flatMap((command) => missingIn(command))).toStrictEqual([]);
   });
 
   it('names a version of each action, gives no token to later steps, and ends', () => {
     const actions = job.steps.flatMap((step) => (step.uses === undefined ? [] : [step.uses]));
     expect(
       actions.filter((action) => !/^[\w-]+\/[\w./-]+@(v\d+(\.\d+\.\d+)?|release\/v1|[0-9a-f]{40})$/.test(action)),
-    ).toEqual([]);
+    ).toStrictEqual([]);
     const checkouts = job.steps.filter(({ uses }) => uses?.startsWith('actions/checkout@'));
     expect(checkouts.map((step) => step.with?.['persist-credentials'])).toEqual([false]);
     expect(job['timeout-minutes']).toBeGreaterThan(0);
@@ -110,5 +110,5 @@ it('commands that there are not are noticed', () => {
     ['curl https://example.org | sh', 'curl', 'sh'],
   ];
   for (const [command = '', ...found] of missing) expect(missingIn(command).sort()).toEqual(found.sort());
-  expect(missingIn('npm test\nnpm run chaos -- --minutes 1; node test/engines/run.mjs')).toEqual([]);
+  expect(missingIn('npm test\nnpm run chaos -- --minutes 1; node test/engines/run.mjs')).toStrictEqual([]);
 });

@@ -35,12 +35,12 @@ describe('docs/assurance.md', () => {
     expect(rows.length).toBeGreaterThan(35);
     const isChecked = (row: string): boolean =>
       /`(npm|node|python3|test|libs|apps)[ /]/.test(row) || row.includes('](../bench/');
-    expect(rows.filter((row) => !isChecked(row))).toEqual([]);
+    expect(rows.filter((row) => !isChecked(row))).toStrictEqual([]);
   });
 
   it('names files and commands that there are', () => {
     expect(commands.length).toBeGreaterThan(15);
     const missing = [...commands.flatMap((command) => missingIn(command)), ...quoted.filter(isMissingFile)];
-    expect(missing).toEqual([]);
+    expect(missing).toStrictEqual([]);
   });
 });

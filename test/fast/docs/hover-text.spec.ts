@@ -44,5 +44,5 @@ it.each(['id', 'client'])('editors show a text for each class, function and meth
   const declarations = exported(join(root, 'libs', name, 'src/index.ts')).flatMap(withText);
   expect(declarations.length).toBeGreaterThan(3);
   const silent = declarations.filter((declaration) => ts.getJSDocCommentsAndTags(declaration).length === 0);
-  expect(silent.map(nameOf)).toEqual([]);
+  expect(silent.map(nameOf)).toStrictEqual([]);
 });

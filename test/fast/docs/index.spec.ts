@@ -48,10 +48,10 @@ describe('docs/troubleshooting.md', () => {
     );
     const messages = quoted.filter((text) => text.includes(' ') && !foreign.includes(text));
     expect(messages.length).toBeGreaterThan(8);
-    expect(messages.filter((text) => !sources.some((source) => source.includes(text)))).toEqual([]);
+    expect(messages.filter((text) => !sources.some((source) => source.includes(text)))).toStrictEqual([]);
   });
 
   it('leaves error codes to docs/errors.md', () => {
-    expect(quoted.filter((text) => text.startsWith('LEAF_'))).toEqual([]);
+    expect(quoted.filter((text) => text.startsWith('LEAF_'))).toStrictEqual([]);
   });
 });

@@ -57,9 +57,9 @@ it('the program of @leaf-ids/nest configures an application', async () => {
 
 it.each(packages)('the README of $name has no links that end outside of its package', ({ readme }) => {
   const targets = [...readme.matchAll(/\]\(([^)]+)\)/g)].map(([, target = '']) => target);
-  expect(targets.filter((target) => !target.startsWith('https://'))).toEqual([]);
+  expect(targets.filter((target) => !target.startsWith('https://'))).toStrictEqual([]);
   const named = [...readme.matchAll(/`((?:docs|examples)\/[^`#]+)(?:#[^`]*)?`/g)].map(([, path = '']) => path);
-  expect(named.filter((path) => !existsSync(join(ROOT, path)))).toEqual([]);
+  expect(named.filter((path) => !existsSync(join(ROOT, path)))).toStrictEqual([]);
 });
 
 it('the README of @leaf-ids/id installs what docs/first-id-in-nest.md does, for each Nest', () => {

@@ -12,6 +12,6 @@ it('the programs of the READMEs and of docs/embedding.md compile', () => {
   const programs = [...pages.flatMap((page) => blocksOf(readPage(page), 'ts')), ...embedding.values()];
   const errors = typeErrors([...programs, `${programs[0]!}\nvoid main(1);`]);
   expect(errors.pop()).toHaveLength(1);
-  expect(errors.flat()).toEqual([]);
+  expect(errors.flat()).toStrictEqual([]);
   expect(errors.length).toBeGreaterThan(10);
 });

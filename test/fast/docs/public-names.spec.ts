@@ -93,7 +93,7 @@ describe.each(split)('@leaf-ids/%s', (name) => {
     const files = Object.keys(entries).filter((entry) => entry !== './package.json');
     const names = files.flatMap((entry) => exported(`libs/${name}/src/${entry === '.' ? 'index' : entry.slice(2)}.ts`));
     expect(files).toContain('./internal');
-    expect(names.filter((one, index) => names.indexOf(one) !== index)).toEqual([]);
+    expect(names.filter((one, index) => names.indexOf(one) !== index)).toStrictEqual([]);
   });
 
   it('exports these names to applications, and no other', () => {
@@ -111,5 +111,5 @@ it('examples and pages do not use internal names', () => {
   const files = ['README.md', ...below('docs'), ...below('examples')];
   const sources = files.filter((file) => /\.(ts|md)$/.test(file) && !/node_modules|dist/.test(file));
   expect(sources.length).toBeGreaterThan(20);
-  expect(sources.filter((file) => /from '@leaf-ids\/\w+\/internal'/.test(read(file)))).toEqual([]);
+  expect(sources.filter((file) => /from '@leaf-ids\/\w+\/internal'/.test(read(file)))).toStrictEqual([]);
 });

@@ -61,7 +61,7 @@ describe('the reference pages', () => {
   it.each(pages)('%s links to pages that exist', (page) => {
     const targets = [...read(page).matchAll(/\]\(([^)#]+)[^)]*\)/g)].map(([, target]) => target as string);
     const local = targets.filter((target) => !target.includes('://'));
-    expect(local.filter((target) => !existsSync(join(root, dirname(page), target)))).toEqual([]);
+    expect(local.filter((target) => !existsSync(join(root, dirname(page), target)))).toStrictEqual([]);
   });
 
   it.each(pages)('%s links to headings that exist', (page) => {
@@ -69,13 +69,13 @@ describe('the reference pages', () => {
       file: target === '' ? page : join(dirname(page), target),
       anchor,
     }));
-    expect(links.filter(({ file, anchor }) => !anchorsOf(file).includes(anchor))).toEqual([]);
+    expect(links.filter(({ file, anchor }) => !anchorsOf(file).includes(anchor))).toStrictEqual([]);
   });
 
   it('docs/how-to-extend.md names files that exist', () => {
     const names = [...read('docs/how-to-extend.md').matchAll(/`((?:apps|libs|migrations|test)\/[^`<>]+)`/g)];
     expect(names.length).toBeGreaterThan(30);
-    expect(names.map(([, name = '']) => name).filter((name) => !existsSync(join(root, name)))).toEqual([]);
+    expect(names.map(([, name = '']) => name).filter((name) => !existsSync(join(root, name)))).toStrictEqual([]);
   });
 
   it('messages name pages and headings that exist', () => {
@@ -88,6 +88,6 @@ describe('the reference pages', () => {
     const broken = ([, file = '', anchor]: RegExpExecArray): boolean =>
       !existsSync(join(root, file)) || (anchor !== undefined && !anchorsOf(file).includes(anchor));
     expect(links.length).toBeGreaterThan(0);
-    expect(links.filter(broken)).toEqual([]);
+    expect(links.filter(broken)).toStrictEqual([]);
   });
 });

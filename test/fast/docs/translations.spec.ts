@@ -38,7 +38,7 @@ const GLOSSARY = 'docs/zh/glossary.md';
 it.each(PAIRS.map(([, chinese]) => chinese).filter((page) => page !== GLOSSARY))(
   '%s uses the terms of the glossary',
   (page) => {
-    expect(found(read(page).replace(CODE_BLOCK, ''), OTHER_TERMS)).toEqual([]);
+    expect(found(read(page).replace(CODE_BLOCK, ''), OTHER_TERMS)).toStrictEqual([]);
   },
 );
 

@@ -204,7 +204,7 @@ describe('two of them in one application', () => {
       code: 'LEAF_CONFIG_INVALID',
       message: expect.stringContaining('2 global modules with an IdService (IdModule, IdModule)'),
     });
-    expect(await readdir(directory)).toEqual([]);
+    expect(await readdir(directory)).toStrictEqual([]);
     const app = await start(module('orders', true), module('invoices', false));
     expect(app.get(IdService)).toBeDefined();
   });

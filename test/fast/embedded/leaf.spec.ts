@@ -108,7 +108,7 @@ describe('Leaf', () => {
     await stop;
     expect(log.mock.lastCall).toEqual(['Stopped: 1999 unused IDs returned, worker ID 0 released.']);
     expect(records()).toMatchObject([{ free: true }]);
-    expect(leaf.jobs.filter(({ timer }) => timer !== undefined)).toEqual([]);
+    expect(leaf.jobs.filter(({ timer }) => timer !== undefined)).toStrictEqual([]);
     const again = await start({ database: file() });
     expect(await again.ids.nextId('order')).toBe(2n);
   });
@@ -241,7 +241,7 @@ describe('Leaf', () => {
       abort.abort(reason);
       await expect(starting).rejects.toBe(reason);
       await until('the end of the connection', () => [...connections].every(({ closed }) => closed));
-      expect(records()).toEqual([]);
+      expect(records()).toStrictEqual([]);
     } finally {
       for (const socket of connections) socket.destroy();
       silent.close();
@@ -267,7 +267,7 @@ describe('Leaf', () => {
     else abort.abort();
     await expect(starting).rejects.toThrow();
     expect(records()).toMatchObject([{ free: true }]);
-    expect(leaf.jobs.filter(({ timer }) => timer !== undefined)).toEqual([]);
+    expect(leaf.jobs.filter(({ timer }) => timer !== undefined)).toStrictEqual([]);
   });
 
   it('does not wait for a registry that never answers', async () => {

@@ -111,12 +111,12 @@ function expectUnique(model: SegmentModel): void {
 }
 
 function expectAscending(model: SegmentModel): void {
-  expect(model.descents).toEqual([]);
-  expect(model.malformed).toEqual([]);
+  expect(model.descents).toStrictEqual([]);
+  expect(model.malformed).toStrictEqual([]);
 }
 
 function expectAllSettled(model: SegmentModel, refusals: readonly string[]): void {
-  expect(model.calls.filter((call) => !call.settled)).toEqual([]);
+  expect(model.calls.filter((call) => !call.settled)).toStrictEqual([]);
   expect(model.clock.sleeping).toBe(0);
   expect(refusals).toEqual(expect.arrayContaining([...model.refusals]));
 }
@@ -129,7 +129,7 @@ function expectOneAllocationAtATime(model: SegmentModel): void {
 function expectRowsAhead(model: SegmentModel): void {
   for (const name of model.tags) {
     const maxId = model.storage.maxId(name);
-    if (maxId !== undefined) expect(model.issuedOf(name).filter((id) => id >= maxId)).toEqual([]);
+    if (maxId !== undefined) expect(model.issuedOf(name).filter((id) => id >= maxId)).toStrictEqual([]);
   }
 }
 
@@ -139,7 +139,7 @@ function expectBooksBalanced(model: SegmentModel): void {
     for (const name of model.tags) {
       const { granted, found } = booksOf(server, name);
       const kept = new Set(found);
-      expect(granted.filter((id) => !kept.has(id))).toEqual([]);
+      expect(granted.filter((id) => !kept.has(id))).toStrictEqual([]);
       expect(found).toHaveLength(granted.length);
     }
   }
@@ -163,7 +163,7 @@ describe('segment IDs, whatever happens', () => {
       expectOneAllocationAtATime(model);
       expectRowsAhead(model);
       expectBooksBalanced(model);
-      expect(model.withheld).toEqual([]);
+      expect(model.withheld).toStrictEqual([]);
     });
   });
 
@@ -219,7 +219,7 @@ describe('segment IDs, whatever happens', () => {
   it('generators share no ID when rows are deleted and put back', async () => {
     const moves = [...calls, run, ...surroundings, refresh, restart, toggleRow];
     await always({ servers: 2, tags: ['order', 'user'], start: generator, moves }, (model) => {
-      expect(model.malformed).toEqual([]);
+      expect(model.malformed).toStrictEqual([]);
       expectAllSettled(model, ['LEAF_TAG_NOT_FOUND', ...REFUSALS]);
       expectRowsAhead(model);
     });
@@ -236,7 +236,7 @@ describe('segment IDs, whatever happens', () => {
   it('generators share no ID when tags are deleted by the API and inserted again at 1', async () => {
     const moves = [...calls, run, ...surroundings, refresh, restart, reinsertTag];
     await always({ servers: 2, tags: ['order', 'user'], start: generator, moves }, (model) => {
-      expect(model.malformed).toEqual([]);
+      expect(model.malformed).toStrictEqual([]);
       expectAllSettled(model, ['LEAF_TAG_NOT_FOUND', ...REFUSALS]);
     });
   });

@@ -54,7 +54,7 @@ afterEach(async () => {
   await server.stop();
   log.end();
   const secrets = log.all.filter((line) => [OPS, CI, EXPIRED].some((token) => line.includes(token)));
-  expect(secrets).toEqual([]);
+  expect(secrets).toStrictEqual([]);
 });
 
 /** The fields of the audit lines of this level. */
@@ -185,7 +185,7 @@ describe('failures', () => {
         expect(problemCode(await drain({ 'sec-fetch-site': site }))).toBe('LEAF_UNAUTHORIZED');
       }
     }
-    expect(auditLines('warn')).toEqual([]);
+    expect(auditLines('warn')).toStrictEqual([]);
     const guess = { 'sec-fetch-site': 'cross-site', authorization: 'Bearer guess' };
     for (let n = 0; n < 10; n++) expect(problemCode(await drain(guess))).toBe('LEAF_UNAUTHORIZED');
     expect(problemCode(await drain(guess))).toBe('LEAF_TOO_MANY_FAILURES');

@@ -14,7 +14,7 @@ afterAll(() => server.stop());
 
 /** Whatever was sent, no prototype has changed and the next change is made. */
 afterEach(async () => {
-  expect(Object.keys(Object.prototype)).toEqual([]);
+  expect(Object.keys(Object.prototype)).toStrictEqual([]);
   expect('polluted' in {}).toBe(false);
   expect((await admin(server.port, 'PATCH', '/api/tags/leaf-segment-test', { step: 2000 })).status).toBe(200);
   await expectServing(server.port);

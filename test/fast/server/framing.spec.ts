@@ -161,7 +161,7 @@ describe('a request line', () => {
 
   it('asks for no tunnel', async () => {
     const { statuses, text } = await answersTo(`CONNECT 127.0.0.1:80 HTTP/1.1\r\nHost: leaf\r\n\r\n${SMUGGLED}`);
-    expect(statuses).toEqual([]);
+    expect(statuses).toStrictEqual([]);
     expect(text).not.toContain(MARK);
   });
 

@@ -68,6 +68,6 @@ it('a description goes through every page and the audit log as it is, on one lin
 });
 
 it('no line of the log is one that nobody wrote', () => {
-  expect(log.all.filter((line) => line.includes('forged') && line.startsWith('[Leaf] 1 '))).toEqual([]);
+  expect(log.all.filter((line) => line.includes('forged') && line.startsWith('[Leaf] 1 '))).toStrictEqual([]);
   expect(log.all.join('').replaceAll(/\x1b\[[\d;]+m/g, '')).not.toMatch(/[\x00-\x08\x0b-\x1f\x7f-\x9f\u202e]/);
 });

@@ -137,7 +137,7 @@ describe.each([{ fastPath: true }, { fastPath: false }])('IDs, $fastPath for the
         return (await json<Batch>(port, `/api/segment/batch/${tag}?size=${size}`)).ids.map(BigInt);
       });
       const answers = await Promise.all(calls);
-      expect(answers.filter((ids) => !isAscending(ids))).toEqual([]);
+      expect(answers.filter((ids) => !isAscending(ids))).toStrictEqual([]);
       const all = answers.flat().sort((a, b) => (a < b ? -1 : 1));
       expect(all).toEqual(all.map((_, index) => BigInt(index + 1)));
       expect(maxIdOf(server.directory, tag)).toBeGreaterThan(all.length);

@@ -145,7 +145,7 @@ describe('without LEAF_JAVA_PATHS', () => {
     expect(await warned({})).toEqual([
       expect.stringMatching(/IDs of .{0,2}order.{0,2} for .{0,2}order\.v1.{0,2}, where/),
     ]);
-    expect(await warned({ LEAF_JAVA_PATHS: 'false' })).toEqual([]);
+    expect(await warned({ LEAF_JAVA_PATHS: 'false' })).toStrictEqual([]);
     await removeDataDirectory(directory);
   });
 

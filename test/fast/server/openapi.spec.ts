@@ -25,7 +25,7 @@ afterAll(() => server.stop());
 
 describe('the document', () => {
   it('is OpenAPI 3.0', () => {
-    expect(faultsOfDocument(document)).toEqual([]);
+    expect(faultsOfDocument(document)).toStrictEqual([]);
   });
 
   it('has every route of the running server, and no other', () => {
@@ -89,7 +89,7 @@ describe('the document', () => {
     const other = await startTestServer({ LEAF_LOG_LEVEL: 'warn' });
     try {
       await fetchApi(other.port);
-      expect(log.all.filter((line) => line.includes('Duplicate DTO'))).toEqual([]);
+      expect(log.all.filter((line) => line.includes('Duplicate DTO'))).toStrictEqual([]);
     } finally {
       await other.stop();
       log.end();

@@ -91,7 +91,7 @@ describe('the routes of the server', () => {
   it('are public or need a token, each of them as this list says', () => {
     expect(routes).toEqual([...PUBLIC, ...ADMIN, ...NUMBERS, ...WORKERS, ...PEERS].sort());
     // Who only looks changes nothing.
-    expect(PUBLIC.filter((route) => !route.startsWith('GET '))).toEqual([]);
+    expect(PUBLIC.filter((route) => !route.startsWith('GET '))).toStrictEqual([]);
   });
 
   it('that need a token refuse requests without an Authorization header, whatever else they contain', async () => {
@@ -151,7 +151,7 @@ describe('the routes of the server', () => {
       const allowed = [...Object.keys(headers), ...Object.keys(preflight.headers)].filter((name) =>
         name.startsWith('access-control'),
       );
-      expect(allowed).toEqual([]);
+      expect(allowed).toStrictEqual([]);
     }
   });
 

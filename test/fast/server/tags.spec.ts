@@ -114,7 +114,7 @@ describe('reading', () => {
     ];
     for (const { headers: given } of answers) {
       expect(given['cache-control']).toBe('no-store');
-      expect(Object.keys(given).filter((name) => name.startsWith('access-control'))).toEqual([]);
+      expect(Object.keys(given).filter((name) => name.startsWith('access-control'))).toStrictEqual([]);
     }
   });
 });

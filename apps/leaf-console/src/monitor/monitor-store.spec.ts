@@ -72,7 +72,7 @@ describe('tags', () => {
     store.takeSegments(roundOf(NOW + 4000, ['a', 115]));
     store.takeSegments(roundOf(NOW + 5000, ['a', 3]));
     const rates = store.tags.get('a')!.rates;
-    expect(rates.values(NOW)).toEqual([]);
+    expect(rates.values(NOW)).toStrictEqual([]);
     expect(rates.values(NOW + 6000)).toEqual([0, 10, 0, 0, 5, 0]);
     expect(rates.values(NOW + 8000)).toEqual([0, 10, 0, 0, 5, 0, 0, 0]);
     store.takeSegments(roundOf(NOW + 61_000, ['a', 9]));

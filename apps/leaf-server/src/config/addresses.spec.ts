@@ -33,8 +33,8 @@ describe('The addresses of a server', () => {
     const warnings = (env: Record<string, string>): readonly string[] => loadConfig(env, false, NETWORK).warnings;
     const local = warnings({ ...shared, LEAF_HOST: '127.0.0.1' });
     expect(local).toEqual([expect.stringContaining('registry is 10.0.0.7, but HTTP listens only on 127.0.0.1')]);
-    for (const LEAF_HOST of ['::', '0.0.0.0', '10.0.0.7']) expect(warnings({ ...shared, LEAF_HOST })).toEqual([]);
-    expect(warnings({ ...shared, LEAF_HOST: '127.0.0.1', LEAF_ADVERTISE_HOST: '10.0.0.8' })).toEqual([]);
-    expect(warnings({ LEAF_HOST: '127.0.0.1' })).toEqual([]);
+    for (const LEAF_HOST of ['::', '0.0.0.0', '10.0.0.7']) expect(warnings({ ...shared, LEAF_HOST })).toStrictEqual([]);
+    expect(warnings({ ...shared, LEAF_HOST: '127.0.0.1', LEAF_ADVERTISE_HOST: '10.0.0.8' })).toStrictEqual([]);
+    expect(warnings({ LEAF_HOST: '127.0.0.1' })).toStrictEqual([]);
   });
 });

@@ -14,7 +14,7 @@ const VALID = [
 ];
 
 it.each(VALID)('takes %j', (text) => {
-  expect(invalidLines(text)).toEqual([]);
+  expect(invalidLines(text)).toStrictEqual([]);
   for (const name of Object.keys(parseEnv(text))) expect(name).toMatch(/^[\w.-]+$/);
 });
 

@@ -41,7 +41,7 @@ describe('readConfig', () => {
   });
 
   it('names no file if there is none', () => {
-    expect(read({}).files).toEqual([]);
+    expect(read({}).files).toStrictEqual([]);
   });
 
   it('refuses a setting that is empty everywhere if its default would use another database', async () => {

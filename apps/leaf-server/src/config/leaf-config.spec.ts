@@ -328,7 +328,7 @@ describe('loadConfig', () => {
   it('knows what Kubernetes does beside a Service of this name', () => {
     expect(fault({ LEAF_PORT: 'tcp://10.96.0.1:80' })).toContain('enableServiceLinks');
     const links = { LEAF_SERVICE_HOST: '10.96.0.1', LEAF_PORT_80_TCP: 'tcp://10.96.0.1:80', LEAF_PORT: '8080' };
-    expect(loadConfig(links).warnings).toEqual([]);
+    expect(loadConfig(links).warnings).toStrictEqual([]);
   });
 
   it('warns of a variable that it does not know', () => {
@@ -347,7 +347,7 @@ describe('loadConfig', () => {
       const current = loadConfig({ LEAF_CLIENT_TOKENS: `billing:${TOKEN}`, LEAF_CLIENT_QUOTAS: QUOTAS });
       const earlier = loadConfig({ LEAF_TAKER_TOKENS: `billing:${TOKEN}`, LEAF_TAKER_QUOTAS: QUOTAS });
       expect(earlier.clients).toEqual(current.clients);
-      expect(current.warnings).toEqual([]);
+      expect(current.warnings).toStrictEqual([]);
       expect(earlier.warnings).toEqual([
         'Use the new names of settings: LEAF_CLIENT_TOKENS for LEAF_TAKER_TOKENS, LEAF_CLIENT_QUOTAS for LEAF_TAKER_QUOTAS. The earlier ones still work.',
       ]);
@@ -383,10 +383,10 @@ describe('loadConfig', () => {
   it('warns of a server that others cannot be told from', () => {
     const port = { LEAF_PORT: '0', LEAF_SNOWFLAKE_REGISTRY: 'mysql', LEAF_DATABASE_URL: 'sqlite:/a' };
     expect(loadConfig(port).warnings).toEqual([expect.stringContaining('LEAF_ADVERTISE_PORT')]);
-    expect(loadConfig({ ...port, LEAF_ADVERTISE_PORT: '9001' }).warnings).toEqual([]);
-    expect(loadConfig({ ...port, LEAF_SNOWFLAKE_REGISTRY: 'local' }).warnings).toEqual([]);
-    expect(loadConfig({ ...port, LEAF_SNOWFLAKE_REGISTRY: 'database' }).warnings).toEqual([]);
-    expect(loadConfig({ ...port, LEAF_SNOWFLAKE_ENABLED: 'false' }).warnings).toEqual([]);
+    expect(loadConfig({ ...port, LEAF_ADVERTISE_PORT: '9001' }).warnings).toStrictEqual([]);
+    expect(loadConfig({ ...port, LEAF_SNOWFLAKE_REGISTRY: 'local' }).warnings).toStrictEqual([]);
+    expect(loadConfig({ ...port, LEAF_SNOWFLAKE_REGISTRY: 'database' }).warnings).toStrictEqual([]);
+    expect(loadConfig({ ...port, LEAF_SNOWFLAKE_ENABLED: 'false' }).warnings).toStrictEqual([]);
   });
 
   it('takes a management port beside the port, at the same address by default', () => {

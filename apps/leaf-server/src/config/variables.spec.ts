@@ -29,12 +29,12 @@ describe('withVariables', () => {
   it('knows each option that a message of the libraries names', () => {
     const named = CODE.flatMap((code) => [...code.matchAll(/[Tt]he option ([a-z]\w*(?:\.\w+)*)/g)]);
     expect(named.length).toBeGreaterThan(20);
-    expect(named.map(([, option]) => option).filter((option) => variablesOf(option!) === undefined)).toEqual([]);
+    expect(named.map(([, option]) => option).filter((option) => variablesOf(option!) === undefined)).toStrictEqual([]);
   });
 });
 
 it('no message of the libraries names a setting of the server', () => {
   const names = CODE.flatMap((code) => code.match(/\bLEAF_[A-Z_]+\b/g) ?? []);
-  expect(names.filter((name) => name in VARIABLES)).toEqual([]);
+  expect(names.filter((name) => name in VARIABLES)).toStrictEqual([]);
   expect(names.filter((name) => name in ERROR_CATALOGUE).length).toBeGreaterThan(100);
 });

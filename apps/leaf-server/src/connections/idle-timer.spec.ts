@@ -30,7 +30,7 @@ describe('IdleTimer', () => {
       const addedAt = clock.monotonic();
       timer.delete(other);
       await clock.advance(LIMIT_MS - 1);
-      expect(told).toEqual([]);
+      expect(told).toStrictEqual([]);
       await clock.advance(1001);
       timer.delete(member);
       expect(told[0]).toBeGreaterThanOrEqual(addedAt + LIMIT_MS);
@@ -43,7 +43,7 @@ describe('IdleTimer', () => {
       await clock.advance(LIMIT_MS - 600);
       member.movedAt = timer.now;
     }
-    expect(told).toEqual([]);
+    expect(told).toStrictEqual([]);
     timer.delete(member);
   });
 

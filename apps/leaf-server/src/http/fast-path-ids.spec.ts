@@ -154,7 +154,7 @@ describe('IDs that have to wait', () => {
     for (const url of [`${SEGMENT}/get/order`, `${SEGMENT}/range/order?size=2`, `${SNOWFLAKE}/get/..`]) {
       expect(fastPath.take(callOf(url), TOKEN, false)).toBeUndefined();
     }
-    expect(charged).toEqual([]);
+    expect(charged).toStrictEqual([]);
   });
 
   it('are left to the ordinary route without a charge while too many requests wait', async () => {

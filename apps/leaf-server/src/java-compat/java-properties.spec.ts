@@ -76,7 +76,7 @@ describe('readJavaProperties', () => {
       'leaf.snowflake.local.workIdMap={"10.0.0.7:9090":3,\\',
       '  "10.0.0.8:9090":4}',
     );
-    expect(warnings).toEqual([]);
+    expect(warnings).toStrictEqual([]);
     const { snowflake, segment } = loadConfig({ ...env, LEAF_ADVERTISE_HOST: '10.0.0.7' }).ids;
     expect(segment).toBeUndefined();
     expect(snowflake).toMatchObject({
@@ -88,7 +88,7 @@ describe('readJavaProperties', () => {
   it('does not warn about a mode that is off', () => {
     const off = ['leaf.name=ids', 'leaf.segment.enable=false', 'leaf.snowflake.enable=false'];
     for (const mode of ['zk_normal', 'zk_recycle', 'mysql', 'local']) {
-      expect(read(...off, `leaf.snowflake.mode=${mode}`).warnings).toEqual([]);
+      expect(read(...off, `leaf.snowflake.mode=${mode}`).warnings).toStrictEqual([]);
     }
   });
 
@@ -162,7 +162,7 @@ describe('readJavaProperties', () => {
 
 function parsed(text: string): Record<string, string> {
   const { entries, faults } = parseProperties(text);
-  expect(faults).toEqual([]);
+  expect(faults).toStrictEqual([]);
   return Object.fromEntries([...entries].map(([key, { value }]) => [key, value]));
 }
 

@@ -53,7 +53,7 @@ describe('ReadingPages', () => {
     const readings = await readingsOf(SERIES);
     const pages = new ReadingPages(new SingleProcess(), () => readings);
     const { answers, missing } = await pages.gather();
-    expect(missing).toEqual([]);
+    expect(missing).toStrictEqual([]);
     const [found] = answers;
     const slice = new TimeSlice(new FakeClock());
     const lines = async (all: Iterable<MetricReading>): Promise<string[]> =>

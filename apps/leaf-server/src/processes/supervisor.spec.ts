@@ -89,7 +89,7 @@ describe('Supervisor', () => {
     expect(forked.map(({ number }) => number)).toEqual([0, 1, 2]);
     child(1).says({ kind: 'prepared' });
     await settle();
-    expect(child(0).commands).toEqual([]);
+    expect(child(0).commands).toStrictEqual([]);
     child(2).says({ kind: 'prepared' });
     await settle();
     for (const each of forked) expect(each.commands).toEqual([{ kind: 'listen', whenReady: false }]);

@@ -98,7 +98,7 @@ describe('RespConnection', () => {
       client.resume();
       await until('the first reply', () => received.length > 300 * LONG.length);
       await clock.sleep(50);
-      expect(replies().slice(1)).toEqual([]);
+      expect(replies().slice(1)).toStrictEqual([]);
       answers[1]?.(bulk('one'));
       await until('all replies', () => replies().length === 3);
       expect(replies().slice(1)).toEqual(['one', 'two']);

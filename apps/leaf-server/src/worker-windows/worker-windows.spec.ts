@@ -233,7 +233,7 @@ describe('The routes of worker windows', () => {
   });
 
   it('are in the document of the API', () => {
-    expect(faultsOfDocument(document)).toEqual([]);
+    expect(faultsOfDocument(document)).toStrictEqual([]);
     for (const method of ['POST', 'PUT', 'DELETE'] as const) {
       const { security, responses, parameters = [] } = routeOf(method).operation;
       expect(security).toEqual([{ bearer: [] }]);

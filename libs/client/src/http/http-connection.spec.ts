@@ -31,7 +31,7 @@ describe('the token function of a connection', () => {
     expect(request.settled).toBe(false);
     await clock.advance(1);
     expect(request.error).toEqual(new ServerFault('no request: the token function did not answer within 500 ms'));
-    expect(server.requests).toEqual([]);
+    expect(server.requests).toStrictEqual([]);
     expect(clock.sleeping).toBe(0);
   });
 

@@ -193,7 +193,7 @@ describe('RangeBuffer', () => {
     await expect(buffer.take()).rejects.toMatchObject({ code: 'LEAF_TAG_NOT_FOUND' });
     expect(buffer.tryNext()).toBeUndefined();
     expect(rig.asked).toHaveLength(1);
-    expect(rig.log).toEqual([]);
+    expect(rig.log).toStrictEqual([]);
     rig.failure = undefined;
     await rig.clock.advance(1);
     expect(await buffer.take()).toBe(101n);

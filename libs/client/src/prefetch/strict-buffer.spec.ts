@@ -31,7 +31,7 @@ describe('a strict tag of a client', () => {
     expect(values(first)).toEqual([101n, 102n, [{ from: 103n, to: 105n }]]);
     expect(tags.get('order')).toBeInstanceOf(StrictBuffer);
     expect(tags.get('order')!.tryNext()).toBeUndefined();
-    expect(rig.log).toEqual([]);
+    expect(rig.log).toStrictEqual([]);
   });
 
   it('is detected by ready() before the first call', async () => {
@@ -248,7 +248,7 @@ describe('a strict tag of a client', () => {
       rig.release();
       await rig.settle();
       expect(rig.clock.sleeping).toBe(0);
-      expect(rig.log).toEqual([]);
+      expect(rig.log).toStrictEqual([]);
     });
   });
 

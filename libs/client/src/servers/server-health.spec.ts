@@ -25,7 +25,7 @@ describe('ServerHealth', () => {
       expect(health).toMatchObject({ state: 'serving', admits: true, failuresInRow: 1 });
       health.succeeded();
     }
-    expect(log).toEqual([]);
+    expect(log).toStrictEqual([]);
     expect(rig.clock.sleeping).toBe(0);
   });
 

@@ -112,7 +112,7 @@ describe('KeptWindow', () => {
     expect(new Set(waits.slice(10))).toEqual(new Set([Math.max(...waits)]));
     expect(Math.max(...waits)).toBeLessThanOrEqual(1000);
     expect(new Set(rig.asked).size).toBe(rig.asked.length);
-    expect(rig.log.filter((line) => line.startsWith('lost'))).toEqual([]);
+    expect(rig.log.filter((line) => line.startsWith('lost'))).toStrictEqual([]);
     expect(() => rig.ids.next()).toThrow(expect.objectContaining({ code: 'LEAF_NOT_READY', retryAfterMs: 1000 }));
   });
 

@@ -16,7 +16,7 @@ describe('WindowSnowflakes', () => {
 
   it('sends no request before the first call, and then one with a lease, a name and a length', async () => {
     await rig.clock.advance(WINDOW_MS);
-    expect(rig.requests).toEqual([]);
+    expect(rig.requests).toStrictEqual([]);
     expect(rig.ids.layout).toBeUndefined();
     expect(rig.ids.view()).toEqual({
       ...{ workerId: undefined, from: -1, until: -1, issued: 0, lastTimestamp: -1 },
@@ -302,7 +302,7 @@ describe('WindowSnowflakes', () => {
       expect(rig.asked).toEqual(['POST 1', 'DELETE 1']);
       expect(lastRequest()?.body).toMatchObject({ lastTimestamp: rig.from - 1 });
       expect(() => rig.ids.next()).toThrow('closed');
-      expect(rig.log).toEqual([]);
+      expect(rig.log).toStrictEqual([]);
     });
 
     it('rejects the waiting calls, and sends nothing if it has no lease', async () => {
@@ -314,7 +314,7 @@ describe('WindowSnowflakes', () => {
       await ended;
       const unused = new WindowRig();
       await unused.close();
-      expect(unused.requests).toEqual([]);
+      expect(unused.requests).toStrictEqual([]);
     });
 
     it('leaves no request that extends', async () => {

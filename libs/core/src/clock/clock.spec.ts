@@ -67,7 +67,7 @@ describe('SystemClock', () => {
       clock.after(ms, () => calls.push(`cancelled, ${ms}`))();
       await new Promise<void>((resolve) => clock.after(ms, resolve));
     }
-    expect(calls).toEqual([]);
+    expect(calls).toStrictEqual([]);
   });
 
   it('makes repeated calls until they are cancelled, and leaves no timer', async () => {

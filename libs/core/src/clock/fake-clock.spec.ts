@@ -53,7 +53,7 @@ describe('FakeClock', () => {
     alarm.abort();
     await Promise.all(others);
     expect(clock.sleeping).toBe(0);
-    expect(getEventListeners(alarm.signal, 'abort')).toEqual([]);
+    expect(getEventListeners(alarm.signal, 'abort')).toStrictEqual([]);
   });
 
   it('removes its listener when the last sleep ends, and adds it again', async () => {
@@ -64,7 +64,7 @@ describe('FakeClock', () => {
       expect(getEventListeners(alarm.signal, 'abort')).toHaveLength(1);
       await clock.advance(10);
       await Promise.all(sleeps);
-      expect(getEventListeners(alarm.signal, 'abort')).toEqual([]);
+      expect(getEventListeners(alarm.signal, 'abort')).toStrictEqual([]);
     }
   });
 

@@ -354,7 +354,7 @@ describe('a number', () => {
 
   it('that is open is counted when somebody looks', async () => {
     await take('a');
-    expect(numbers.open).toEqual([]);
+    expect(numbers.open).toStrictEqual([]);
     await numbers.watch();
     expect(numbers.open).toMatchObject([{ tag: 'invoice', count: 1 }]);
   });

@@ -40,7 +40,7 @@ describe('SegmentIdGenerator, pause', () => {
     await expect(generator.takeRanges(TAG, 5)).rejects.toMatchObject(PAUSED);
     expect(await generator.next('user')).toBe(501n);
     expect(await generator.resume(TAG)).toBe(true);
-    expect(generator.pausedTags()).toEqual([]);
+    expect(generator.pausedTags()).toStrictEqual([]);
     expect(generator.tryNext(TAG)).toBe(2n);
     expect(rig.store.count('allocate')).toBe(2);
   });
@@ -59,7 +59,7 @@ describe('SegmentIdGenerator, pause', () => {
     const generator = new SegmentRig().generator();
     await expect(generator.pause('none')).rejects.toMatchObject(UNKNOWN);
     await expect(generator.resume('none')).rejects.toMatchObject(UNKNOWN);
-    expect(generator.pausedTags()).toEqual([]);
+    expect(generator.pausedTags()).toStrictEqual([]);
   });
 
   it('is refused for a tag that is removed between the lookup and the pause', async () => {
@@ -75,7 +75,7 @@ describe('SegmentIdGenerator, pause', () => {
       generator.remove(TAG);
       await rig.settle();
       expect(pausing.value ?? pausing.code).toBe(pausing.code ?? true);
-      if (known) expect(generator.pausedTags()).toEqual([]);
+      if (known) expect(generator.pausedTags()).toStrictEqual([]);
       codes.add(pausing.code);
     }
     expect([...codes]).toEqual([undefined, 'LEAF_TAG_NOT_FOUND']);
@@ -123,7 +123,7 @@ describe('SegmentIdGenerator, pause', () => {
     await generator.pause(TAG);
     rig.store.rows.delete(TAG);
     await generator.refresh.run();
-    expect(generator.pausedTags()).toEqual([]);
+    expect(generator.pausedTags()).toStrictEqual([]);
     await expect(generator.next(TAG)).rejects.toMatchObject({ code: 'LEAF_TAG_NOT_FOUND' });
   });
 
@@ -211,6 +211,6 @@ describe('SegmentIdGenerator, add and remove', () => {
     const generator = rig.generator();
     await generator.close();
     generator.add({ tag: TAG, kind: PLAIN_TAG });
-    expect(generator.snapshot()).toEqual([]);
+    expect(generator.snapshot()).toStrictEqual([]);
   });
 });

@@ -44,7 +44,7 @@ describe('SegmentIdGenerator, counts', () => {
       expect(generator.issued).toBe(counts.at(-1));
       return tags.sort();
     };
-    expect(used()).toEqual([]);
+    expect(used()).toStrictEqual([]);
     for (const tag of [TAG, 'gone', 'paused', 'strict']) await generator.next(tag);
     await generator.takeInPeriod('invoice', 2);
     await generator.pause('paused');

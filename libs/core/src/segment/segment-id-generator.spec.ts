@@ -30,7 +30,7 @@ describe('SegmentIdGenerator', () => {
     const generator = rig.generator();
     expect(generator.tryNext(TAG)).toBeUndefined();
     await rig.settle();
-    expect(rig.store.calls).toEqual([]);
+    expect(rig.store.calls).toStrictEqual([]);
     await generator.next(TAG);
     expect(generator.tryNext(TAG)).toBe(2n);
   });
@@ -42,7 +42,7 @@ describe('SegmentIdGenerator', () => {
     await expect(generator.next(tag)).rejects.toMatchObject({ code: 'LEAF_TAG_INVALID' });
     await expect(generator.takeRanges(tag, 2)).rejects.toMatchObject({ code: 'LEAF_TAG_INVALID' });
     expect(generator.tryNext(tag)).toBeUndefined();
-    expect(rig.store.calls).toEqual([]);
+    expect(rig.store.calls).toStrictEqual([]);
   });
 
   it('reports failed loads by tag', async () => {
@@ -128,7 +128,7 @@ describe('SegmentIdGenerator', () => {
     await first.close();
     expect(await second.next(TAG)).toBeGreaterThan(0n);
     expect(await stranger.next(TAG)).toBe(4n);
-    expect(other.store.givenBack).toEqual([]);
+    expect(other.store.givenBack).toStrictEqual([]);
   });
 });
 
@@ -160,7 +160,7 @@ describe('SegmentIdGenerator, refresh', () => {
     await generator.next(TAG);
     rig.store.rows.clear();
     await generator.refresh.run();
-    expect(tagsOf(generator)).toEqual([]);
+    expect(tagsOf(generator)).toStrictEqual([]);
     await expect(generator.next(TAG)).rejects.toMatchObject({ code: 'LEAF_TAG_NOT_FOUND' });
   });
 
@@ -188,7 +188,7 @@ describe('SegmentIdGenerator, refresh', () => {
     rig.store.release();
     await rig.settle();
     expect(waiting.code).toBe('LEAF_TAG_NOT_FOUND');
-    expect(tagsOf(generator)).toEqual([]);
+    expect(tagsOf(generator)).toStrictEqual([]);
   });
 
   it('changes nothing when the query fails', async () => {
@@ -270,7 +270,7 @@ describe('SegmentIdGenerator, close', () => {
     await rig.settle();
     await rig.store.allocate(TAG, 5);
     expect(await generator.close()).toBe(0);
-    expect(rig.store.givenBack).toEqual([]);
+    expect(rig.store.givenBack).toStrictEqual([]);
     expect(rig.store.count('giveBack')).toBe(1);
     expect(rig.store.maxId(TAG)).toBe(26n);
   });
@@ -319,7 +319,7 @@ describe('SegmentIdGenerator, close', () => {
     await expect(generator.takeRanges(TAG, 3)).rejects.toMatchObject({ code: 'LEAF_NOT_READY' });
     await generator.refresh.run();
     expect(rig.store.calls).toHaveLength(calls);
-    expect(generator.snapshot()).toEqual([]);
+    expect(generator.snapshot()).toStrictEqual([]);
   });
 
   it('refuses callers that wait for an ID or a lookup', async () => {
@@ -334,7 +334,7 @@ describe('SegmentIdGenerator, close', () => {
     await rig.settle();
     expect(calls.map((call) => call.code)).toEqual(['LEAF_NOT_READY', 'LEAF_NOT_READY', 'LEAF_NOT_READY']);
     expect(closed.settled).toBe(true);
-    expect(generator.snapshot()).toEqual([]);
+    expect(generator.snapshot()).toStrictEqual([]);
     expect(rig.store.maxId(TAG)).toBe(1n);
   });
 
@@ -363,7 +363,7 @@ describe('SegmentIdGenerator, close', () => {
     rig.store.release();
     await rig.settle();
     expect(closed.settled).toBe(true);
-    expect(generator.snapshot()).toEqual([]);
+    expect(generator.snapshot()).toStrictEqual([]);
   });
 
   it('closes once', async () => {

@@ -27,7 +27,7 @@ describe('SegmentIdGenerator, looking tags up', () => {
       (call) => watch<unknown>(call),
     );
     // A burst of calls must not use up the time of the store.
-    expect(rig.store.held).toEqual([]);
+    expect(rig.store.held).toStrictEqual([]);
     await rig.settle();
     expect(rig.store.held.map(({ method, tag }) => [method, tag])).toEqual([
       ['findTag', TAG],
@@ -237,6 +237,6 @@ describe('a refresh of thousands of tags', () => {
     const run = watch(Promise.all([closeSoon(), generator.refresh.run()]).then(() => 'done'));
     await rig.settle();
     expect(run.value).toBe('done');
-    expect(generator.snapshot()).toEqual([]);
+    expect(generator.snapshot()).toStrictEqual([]);
   });
 });

@@ -198,7 +198,7 @@ describe('SnowflakeGenerator', () => {
 
   it('takes none when none is wanted', async () => {
     const ids = generator();
-    await expect(ids.take(0)).resolves.toEqual([]);
+    await expect(ids.take(0)).resolves.toStrictEqual([]);
     expect(ids.snapshot().issued).toBe(0);
   });
 

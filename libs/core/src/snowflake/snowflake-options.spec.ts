@@ -8,7 +8,7 @@ describe('the options of a snowflake generator', () => {
   it('are all optional, from 0', () => {
     expect(DEFAULT_SNOWFLAKE_OPTIONS).toEqual({ maxBackwardsMs: 5, waitMs: 1000, sequenceStart: 1024 });
     for (const options of [{}, DEFAULT_SNOWFLAKE_OPTIONS, { maxBackwardsMs: 0, waitMs: 0, sequenceStart: 0 }])
-      expect(faults(options)).toEqual([]);
+      expect(faults(options)).toStrictEqual([]);
   });
 
   it.each([
@@ -27,7 +27,7 @@ describe('the option of a layout', () => {
 
   it('is a layout that exists', () => {
     for (const layout of [undefined, DEFAULT_LAYOUT, { ...DEFAULT_LAYOUT, datacenterBits: 0, epoch: 0 }])
-      expect(faults(layout)).toEqual([]);
+      expect(faults(layout)).toStrictEqual([]);
     expect(layoutRule({ ...DEFAULT_LAYOUT, timeBits: 42 }, 'layout')).toEqual([
       { path: 'layout', fault: expect.stringContaining('the bits add up to 64') as string },
     ]);

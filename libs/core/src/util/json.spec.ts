@@ -3,13 +3,13 @@ import { formatTime, isCount, isTime, parseArray, parseObject } from './json';
 describe('JSON from external sources', () => {
   it.each(['', '{', 'null', '7', '"text"', 'true'])('%j is neither an object nor an array', (text) => {
     expect(parseObject(text)).toEqual({});
-    expect(parseArray(text)).toEqual([]);
+    expect(parseArray(text)).toStrictEqual([]);
   });
 
   it('is parsed if it has the requested type', () => {
     expect(parseObject('{"a":1}')).toEqual({ a: 1 });
     expect(parseArray('[1,"b"]')).toEqual([1, 'b']);
-    expect(parseArray('{"0":1}')).toEqual([]);
+    expect(parseArray('{"0":1}')).toStrictEqual([]);
   });
 
   it('contains counts, and times up to the largest date', () => {

@@ -52,7 +52,7 @@ describe('a rule', () => {
     [accepted(String), 'a'],
     [required(text), 'a'],
   ])('takes a value that fits (%#)', (each, value) => {
-    expect(each(value, 'it')).toEqual([]);
+    expect(each(value, 'it')).toStrictEqual([]);
   });
 
   it.each<[Rule, unknown, string | string[]]>([
@@ -169,7 +169,7 @@ describe('the options of a module', () => {
     const even = (value: unknown): boolean => Number(value) % 2 === 0;
     expect(rule('even', even)(3, 'it')).toEqual([{ path: 'it', fault: 'must be even, not 3' }]);
     expect(that('is odd', even)(3, 'it')).toEqual([{ path: 'it', fault: 'is odd' }]);
-    expect(that('is odd', even)(undefined, 'it')).toEqual([]);
+    expect(that('is odd', even)(undefined, 'it')).toStrictEqual([]);
   });
 });
 

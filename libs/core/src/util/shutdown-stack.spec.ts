@@ -34,7 +34,7 @@ describe('ShutdownStack', () => {
     add('lease', () => clock.sleep(50));
     const done = stack.close();
     await clock.advance(49);
-    expect(closed).toEqual([]);
+    expect(closed).toStrictEqual([]);
     await clock.advance(1);
     await done;
     expect(closed).toEqual(['lease', 'pool']);

@@ -70,12 +70,12 @@ describe('TagEnds', () => {
     clock.step(HOUR_MS - 1);
     put('order', 101);
     await ends.run();
-    expect(ends.list).toEqual([]);
+    expect(ends.list).toStrictEqual([]);
     clock.step(1);
     await ends.run();
     expect(hours('order')).toBe(9);
     expect(ends.list).toEqual([{ tag: 'order', endsAt: clock.now() + 9 * HOUR_MS }]);
-    expect(warnings).toEqual([]);
+    expect(warnings).toStrictEqual([]);
   });
 
   it('takes the rate of the last one to two days', async () => {
@@ -160,7 +160,7 @@ describe('TagEnds', () => {
     await ends.run();
     await pass(1, 'order', 100);
     ends = start();
-    expect(ends.list).toEqual([]);
+    expect(ends.list).toStrictEqual([]);
     clock.step(HOUR_MS);
     put('order', 201);
     await ends.run();
@@ -178,10 +178,10 @@ describe('TagEnds', () => {
       await writeFile(file, content);
       ends = start();
       await ends.run();
-      expect(ends.list).toEqual([]);
+      expect(ends.list).toStrictEqual([]);
       await pass(1, 'order', 100);
       expect(hours('order')).toBe(8);
-      expect(warnings).toEqual([]);
+      expect(warnings).toStrictEqual([]);
     },
   );
 

@@ -93,7 +93,7 @@ describe('leafKeys', () => {
     ] as const) {
       expect(await run(model, operation, args)).toEqual(args);
     }
-    expect(ids.calls).toEqual([]);
+    expect(ids.calls).toStrictEqual([]);
   });
 
   it('refuses the key 0, and writes nothing without IDs', async () => {
@@ -103,7 +103,7 @@ describe('leafKeys', () => {
     await expect(
       unknown.$allOperations({ model: 'Order', operation: 'create', args: { data: {} }, query }),
     ).rejects.toMatchObject({ code: 'LEAF_TAG_NOT_FOUND' });
-    expect(passed).toEqual([]);
+    expect(passed).toStrictEqual([]);
   });
 
   it.each<[string, PrismaModels]>([

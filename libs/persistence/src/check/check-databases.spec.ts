@@ -202,7 +202,7 @@ describe('the check of the databases', () => {
         ['a', ['a', 'b']],
         ['b', ['a', 'b']],
       ]);
-      expect(messages).toEqual([]);
+      expect(messages).toStrictEqual([]);
       const { dataSource } = databases.get('a');
       await databases.close();
       expect(dataSource.isInitialized).toBe(false);

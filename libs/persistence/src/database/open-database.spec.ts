@@ -20,7 +20,7 @@ describe('openDatabase', () => {
   afterEach(async () => {
     for (const dataSource of opened.splice(0)) await dataSource.destroy();
     await rm(directory, { recursive: true, force: true });
-    expect(problems.splice(0)).toEqual([]);
+    expect(problems.splice(0)).toStrictEqual([]);
   });
 
   async function open(file = 'leaf.sqlite', migrate = true): Promise<LeafDataSource> {
@@ -62,7 +62,7 @@ describe('openDatabase', () => {
     const first = await open();
     await first.query('DELETE FROM leaf_alloc');
     await first.destroy();
-    expect(await (await open()).query('SELECT * FROM leaf_alloc')).toEqual([]);
+    expect(await (await open()).query('SELECT * FROM leaf_alloc')).toStrictEqual([]);
   });
 
   it('does not change an existing table with rows', async () => {

@@ -144,7 +144,7 @@ describe('FailoverGuard', () => {
       await startAnew();
       await expect(first()).rejects.toThrow('not now');
       expect(await execute('SELECT max_id FROM leaf_alloc')).toEqual([{ max_id: 11 }]);
-      expect(messages).toEqual([]);
+      expect(messages).toStrictEqual([]);
       before = () => Promise.resolve();
       expect(await first()).toBe(11 + GAP);
     });
@@ -210,7 +210,7 @@ describe('FailoverGuard', () => {
   it('starts once, and again after a failure', async () => {
     await execute('ALTER TABLE this_server RENAME TO gone');
     await expect(first()).rejects.toEqual(REFUSED('LEAF_STORE_UNAVAILABLE'));
-    expect(await records()).toEqual([]);
+    expect(await records()).toStrictEqual([]);
     await execute('ALTER TABLE gone RENAME TO this_server');
     await Promise.all([guard.prepare(), guard.prepare()]);
     await guard.prepare();
@@ -219,7 +219,7 @@ describe('FailoverGuard', () => {
 
   it('advances by one, keeps the time of the last move, and raises the largest step', async () => {
     await guard.advance();
-    expect(await records()).toEqual([]);
+    expect(await records()).toStrictEqual([]);
     await guard.prepare();
     await execute(`UPDATE leaf_segment_server SET update_time = '${LONG_AGO}', largest_step = 5`);
     await guard.advance();
@@ -273,7 +273,7 @@ describe('FailoverGuard', () => {
     });
     expect(await guard.follow()).toBe(true);
     expect(await confirmed).toBe(false);
-    expect(messages).toEqual([]);
+    expect(messages).toStrictEqual([]);
     expect(await first()).toBe(1 + GAP);
     expect(messages).toEqual([OLDER]);
   });
@@ -340,7 +340,7 @@ describe('FailoverGuard', () => {
     expect(followed).toEqual([true]);
     expect(await execute('SELECT epoch < -1500000000 AS lost FROM leaf_number_head')).toEqual([{ lost: 1 }]);
     expect(await first()).toBe(61);
-    expect(messages).toEqual([]);
+    expect(messages).toStrictEqual([]);
     expect(await records()).toMatchObject([{ server: 'a', generation: 1 + MOVE_GENERATIONS }]);
   });
 

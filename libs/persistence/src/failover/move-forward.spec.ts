@@ -130,9 +130,9 @@ describe('moveForward', () => {
     );
     await execute(`${numbers(2000)} INSERT INTO leaf_deleted_tag (biz_tag, max_id) SELECT 'gone.' || n, n FROM many`);
     expect(await move()).toEqual({ tags: 4001, periods: 0, deleted: 2000 });
-    expect(await execute("SELECT biz_tag FROM leaf_alloc WHERE 'tag.' || (max_id - 200) <> biz_tag")).toEqual([]);
+    expect(await execute("SELECT biz_tag FROM leaf_alloc WHERE 'tag.' || (max_id - 200) <> biz_tag")).toStrictEqual([]);
     const wrong = await execute('SELECT biz_tag FROM leaf_deleted_tag WHERE issue_limit - max_id <> 200');
-    expect(wrong).toEqual([]);
+    expect(wrong).toStrictEqual([]);
     const updates = (table: string): number => sent.filter((sql) => sql.startsWith(`UPDATE ${table} `)).length;
     expect([updates('leaf_alloc'), updates('leaf_deleted_tag')]).toEqual([3, 2]);
   });

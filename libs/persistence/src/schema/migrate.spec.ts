@@ -34,19 +34,19 @@ describe('migrate', () => {
     expect(await tags()).toEqual([first]);
     await database.query('DELETE FROM leaf_alloc');
     await run({ firstTag: 'first' });
-    expect(await tags()).toEqual([]);
+    expect(await tags()).toStrictEqual([]);
     expect([locks, created]).toEqual([1, 1]);
   });
 
   it('creates no tag unless it is given one', async () => {
     await run();
-    expect(await tags()).toEqual([]);
+    expect(await tags()).toStrictEqual([]);
     expect(created).toBe(1);
   });
 
   it('calls nobody who does not ask for it', async () => {
     await migrate(database, sqlite.schema, {});
-    expect(await tags()).toEqual([]);
+    expect(await tags()).toStrictEqual([]);
   });
 
   it('keeps the tags of an earlier program', async () => {
@@ -71,7 +71,7 @@ describe('migrate', () => {
     await run();
     await database.query('DELETE FROM leaf_migrations WHERE timestamp = (SELECT MAX(timestamp) FROM leaf_migrations)');
     await run({ firstTag: 'first' });
-    expect(await tags()).toEqual([]);
+    expect(await tags()).toStrictEqual([]);
     expect([locks, created]).toEqual([2, 1]);
   });
 
@@ -80,7 +80,7 @@ describe('migrate', () => {
     await expect(run()).rejects.toBeInstanceOf(MigrationsLocked);
     alone = sqlite.schema.alone;
     await run();
-    expect(await tags()).toEqual([]);
+    expect(await tags()).toStrictEqual([]);
   });
 
   it('returns its connection, also after a failure', async () => {

@@ -56,7 +56,7 @@ describe('the names of the databases', () => {
     const written = order.length;
     await rosterOf(...databases).update();
     expect(order).toHaveLength(written);
-    expect(reported).toEqual([]);
+    expect(reported).toStrictEqual([]);
   });
 
   it('are not recorded while one of them does not respond, or there is only one', async () => {
@@ -71,7 +71,7 @@ describe('the names of the databases', () => {
     for (const { recorded } of [a, b, c]) expect([...recorded.keys()].sort()).toEqual(['a', 'b', 'c']);
     const alone = new Database('x');
     await rosterOf(alone).update();
-    expect(alone.added).toEqual([]);
+    expect(alone.added).toStrictEqual([]);
   });
 
   it('are compared once for all who ask meanwhile, and again for whoever asks later', async () => {
@@ -92,10 +92,10 @@ describe('the names of the databases', () => {
     }
     expect(reported).toEqual([expect.stringContaining('"c"')]);
     expect(roster.faults).toEqual(reported);
-    expect(b.added).toEqual([]);
+    expect(b.added).toStrictEqual([]);
     a.recorded.delete('c');
     await roster.assertComplete();
-    expect(roster.faults).toEqual([]);
+    expect(roster.faults).toStrictEqual([]);
   });
 
   it('reveal a database that was replaced, unless another server records it at this moment', async () => {
@@ -103,7 +103,7 @@ describe('the names of the databases', () => {
     const roster = rosterOf(a, b);
     await roster.update();
     expect(reported).toEqual([expect.stringContaining('The database "b" was replaced')]);
-    expect(b.added).toEqual([]);
+    expect(b.added).toStrictEqual([]);
     const other = new Database('b');
     const list = other.stores.names.list;
     other.stores.names.list = async () => {
@@ -113,7 +113,7 @@ describe('the names of the databases', () => {
     };
     const beside = rosterOf(a, other);
     await beside.update();
-    expect(beside.faults).toEqual([]);
+    expect(beside.faults).toStrictEqual([]);
     expect(reported).toHaveLength(1);
   });
 
@@ -150,7 +150,7 @@ describe('the names of the databases', () => {
     const [a, b] = [new Database('a', 'a', 'b'), new Database('b')];
     b.isAway = true;
     await rosterOf(a, b).assertComplete();
-    expect(reported).toEqual([]);
+    expect(reported).toStrictEqual([]);
     // What the others have on record counts.
     a.recorded.set('x', 'listed');
     await expect(rosterOf(a, b).assertComplete()).rejects.toMatchObject({ code: 'LEAF_STORE_UNAVAILABLE' });

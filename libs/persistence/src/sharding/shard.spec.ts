@@ -49,7 +49,7 @@ describe('one of several databases', () => {
     const shard = shardOf(() => rmSync(join(directory, 'data')));
     await expect(shard.start()).rejects.toMatchObject({ code: 'LEAF_DATA_DIR_UNUSABLE' });
     await until('the database is open', () => shard.dataSource !== undefined);
-    expect(await shard.stores.tags.list()).toEqual([]);
+    expect(await shard.stores.tags.list()).toStrictEqual([]);
     expect(reports).toEqual(['failed', 'created']);
     expect(shard.created).toBe(true);
   });
@@ -85,7 +85,7 @@ describe('one of several databases', () => {
     shard.beforeMove = () => Promise.reject(refusal);
     const { segments } = shard.stores;
     await expect(segments.allocate(FIRST_TAG, 1)).rejects.toBe(refusal);
-    expect(reports).toEqual([]);
+    expect(reports).toStrictEqual([]);
     shard.beforeMove = () => Promise.resolve();
     expect((await segments.allocate(FIRST_TAG, 1)).from).toBeGreaterThan(100n);
     expect(reports).toEqual(['moved']);

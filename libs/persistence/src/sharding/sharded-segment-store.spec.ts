@@ -129,7 +129,7 @@ describe('the tags of several databases', () => {
     expect([once.mock.calls.length, single.mock.calls.length]).toEqual([2, 0]);
     takeAway(b);
     expect(await segments.allocateAll(requests)).toMatchObject([AWAY, NOT_FOUND, { from: 11n, to: 15n }]);
-    expect(await segments.allocateAll([])).toEqual([]);
+    expect(await segments.allocateAll([])).toStrictEqual([]);
   });
 
   it('are given back, raised and recovered in the database that owns them', async () => {

@@ -221,7 +221,7 @@ describe('the numbers of several databases', () => {
   it('are issued in a transaction of the caller where their tag is', async () => {
     const asked = jest.spyOn(c.stores.numbers, 'carryOutWithin').mockResolvedValue([]);
     const statement = (): Promise<never> => Promise.reject(new Error('not sent'));
-    expect(await numbers.carryOutWithin(statement, 'three', {} as never, [])).toEqual([]);
+    expect(await numbers.carryOutWithin(statement, 'three', {} as never, [])).toStrictEqual([]);
     expect(asked.mock.calls).toEqual([[statement, 'three', {}, []]]);
   });
 

@@ -57,7 +57,7 @@ describe('several databases', () => {
     const part = open({ a: MEMORY, b: BROKEN }, { [FIRST_TAG]: 'a' });
     await part.shards.start();
     expect(part.reports).toEqual(['b not open']);
-    expect(await part.segments.listTags()).toEqual([]);
+    expect(await part.segments.listTags()).toStrictEqual([]);
   });
 
   it('move the tags of one forward only while it is in the list', async () => {

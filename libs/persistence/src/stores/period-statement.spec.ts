@@ -51,7 +51,7 @@ describe('a period', () => {
   it('begins at 1 without a record, and above the gap of one that the caller has seen', async () => {
     const kind = await create('invoice', { reset: 'daily' });
     await begin(kind);
-    expect(await execute('SELECT biz_tag FROM leaf_deleted_tag')).toEqual([]);
+    expect(await execute('SELECT biz_tag FROM leaf_deleted_tag')).toStrictEqual([]);
     await execute(`DELETE FROM leaf_alloc WHERE biz_tag = '${row}'`);
     await begin(kind, today, 500n);
     expect(await first(row)).toBe(10_000_500n);

@@ -223,7 +223,7 @@ describe('SqlSegmentStore', () => {
       await execute('UPDATE leaf_alloc SET issue_limit = 15', 'UPDATE leaf_deleted_tag SET issue_limit = 31');
       expect(await first()).toBe(21n);
       expect(await execute('SELECT issue_limit > 1000 AS raised FROM leaf_alloc')).toEqual([{ raised: 1 }]);
-      expect(moved).toEqual([]);
+      expect(moved).toStrictEqual([]);
     });
 
     it('is refused at the end of all IDs', async () => {
@@ -318,7 +318,7 @@ describe('SqlSegmentStore', () => {
       await execute("UPDATE leaf_alloc SET update_time = '2020-01-01'");
       for (const id of [5n, 11n]) await store.raise('order', id);
       expect(await position()).toBe(11);
-      expect(await execute("SELECT update_time FROM leaf_alloc WHERE update_time > '2020-01-01'")).toEqual([]);
+      expect(await execute("SELECT update_time FROM leaf_alloc WHERE update_time > '2020-01-01'")).toStrictEqual([]);
       const reads = statements(/^SELECT/);
       await store.raise('order', 12n);
       expect([reads(), await position()]).toEqual([1, 12]);
@@ -378,7 +378,7 @@ describe('SqlSegmentStore', () => {
 
     it('send nothing for nothing', async () => {
       const sent = statements(/./);
-      expect(await store.allocateAll([])).toEqual([]);
+      expect(await store.allocateAll([])).toStrictEqual([]);
       expect(sent()).toBe(0);
     });
 

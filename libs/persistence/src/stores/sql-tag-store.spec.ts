@@ -46,7 +46,7 @@ describe('SqlTagStore', () => {
       expect(names(await tags.list({ after: 't010', limit: 75 }))).toEqual(all.slice(11, 86));
       expect(names(await tags.listByBytes({ after: 't100' }))).toEqual(all.slice(101));
       expect(names(await tags.list({ after: 't117', limit: 2 }))).toEqual(['t118', 't119']);
-      expect(await tags.list({ limit: 0 })).toEqual([]);
+      expect(await tags.list({ limit: 0 })).toStrictEqual([]);
     });
 
     it('gives each of many readers at once what it asks for', async () => {
@@ -132,7 +132,7 @@ describe('SqlTagStore', () => {
       await description("'????'");
       await expect(create('order', { description: '漢' })).rejects.toMatchObject(lossy);
       await expect(create('order')).rejects.toMatchObject(lossy);
-      expect(await tags.list()).toEqual([]);
+      expect(await tags.list()).toStrictEqual([]);
       await description('NULL');
       expect((await create('order', { description: '' })).description).toBeUndefined();
     });
@@ -169,7 +169,7 @@ describe('SqlTagStore', () => {
       ['a pattern that cannot be read', { order: 'gapless', pattern: '{nothing}' }, 'LEAF_BODY_INVALID'],
     ])('creates nothing with %s', async (_, more, code) => {
       await expect(create('order', more)).rejects.toMatchObject({ code });
-      expect(await tags.list()).toEqual([]);
+      expect(await tags.list()).toStrictEqual([]);
     });
 
     it.each<[string, Partial<NewTag>, bigint]>([
@@ -215,7 +215,7 @@ describe('SqlTagStore', () => {
     ])('a deleted tag does not begin again with %s', async (more, code, message) => {
       await record('order', 5n, 50n);
       await expect(create('order', more)).rejects.toMatchObject(refused(code, message));
-      expect(await tags.list()).toEqual([]);
+      expect(await tags.list()).toStrictEqual([]);
     });
 
     it('begins above what other databases remember, and asks them after its INSERT', async () => {

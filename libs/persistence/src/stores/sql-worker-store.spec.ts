@@ -170,7 +170,7 @@ describe('SqlWorkerStore, on a database whose server changes', () => {
     const [fixed, pool] = [storeOf(FIXED_WORKERS, more), storeOf(POOL_WORKERS, more)];
     const registry = await fixed.readRegistry();
     expect(await fixed.create(registry, RECORD, 0)).toBeUndefined();
-    expect(await fixed.list()).toEqual([]);
+    expect(await fixed.list()).toStrictEqual([]);
     expect(await pool.create(registry, RECORD, 0)).toMatchObject({ workerId: 0 });
     expect(await numbering()).toEqual([{ numbering: null }]);
     await fixed.create(registry, { ...RECORD, instance: { ip: 'x', port: 1 } }, undefined);
@@ -235,7 +235,7 @@ describe('SqlWorkerStore, on a database whose server changes', () => {
   });
 
   it('asks the database for its time, if that is another clock', async () => {
-    expect(await store.timeSources()).toEqual([]);
+    expect(await store.timeSources()).toStrictEqual([]);
     const [source] = await storeOf(POOL_WORKERS, { now: '1234.6' }).timeSources();
     expect([source?.name, await source?.ask()]).toEqual(['the database', 1235]);
   });

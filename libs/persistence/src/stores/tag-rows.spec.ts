@@ -248,7 +248,7 @@ describe('TagRows', () => {
     await names.mark('b', 'left');
     await source.insert('order');
     await expect(target.rows.takeOver(await source.handOver())).rejects.toEqual(REFUSED('LEAF_STORE_UNAVAILABLE'));
-    expect(await target.names()).toEqual([]);
+    expect(await target.names()).toStrictEqual([]);
   });
 
   it.each<[string, Row, string, boolean]>([

@@ -48,7 +48,7 @@ describe('a strategy', () => {
       const file = join(directory, 'workers-leaf.sqlite');
       expect(registry.description).toBe(`${strategy} (sqlite:${file})`);
       expect(existsSync(file)).toBe(false);
-      expect(await registry.records()).toEqual([]);
+      expect(await registry.records()).toStrictEqual([]);
       expect(existsSync(file)).toBe(true);
       await registry.close();
     },
@@ -96,7 +96,7 @@ describe('a strategy', () => {
     const store = new InMemoryWorkerStore(new InMemoryWorkers());
     const registry = create({ strategy: 'custom', store, policy: 'pool' });
     expect(registry.description).toBe('custom (memory)');
-    expect(await registry.peers()).toEqual([]);
+    expect(await registry.peers()).toStrictEqual([]);
     expect(strategyOf({ strategy: 'custom', store, policy: 'pool' }).ofProcess(SERVER, 1)).toMatchObject({ store });
     await registry.close();
   });
@@ -127,8 +127,8 @@ describe('a strategy', () => {
       registryFaults({ registry, ...strategyOf(registry).lease, maxClockOffsetMs: 5000, layout: '', maxWorkerId }, '');
     const fault = 'must be a whole number from 0 to 1023, not 1024';
     expect(faults(options, 1023)).toEqual([{ path: 'registry.workers["*"]', fault }]);
-    expect(faults(options, 1024)).toEqual([]);
-    expect(faults(registryFromSettings('database', settings()), 0)).toEqual([]);
+    expect(faults(options, 1024)).toStrictEqual([]);
+    expect(faults(registryFromSettings('database', settings()), 0)).toStrictEqual([]);
     const context = { clock: new FakeClock(), random: () => 0, onCloseProblem: () => undefined };
     expect(strategyOf(options).create(context).policy.usage([], { first: 0, last: 1023 }, 0)).toBeUndefined();
   });

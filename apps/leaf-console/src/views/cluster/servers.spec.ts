@@ -77,7 +77,7 @@ describe('expiredServers', () => {
     ['expired long ago', { ceiling: HOUR_MS - 1 }],
   ] as const)('leaves out a holder that %s', (_, more) => {
     const workers = [{ ...worker, ...more }];
-    expect(expiredServers({ workerIds: 1024, now: 2 * HOUR_MS, workers }, [{ instance: 'listed' }])).toEqual([]);
+    expect(expiredServers({ workerIds: 1024, now: 2 * HOUR_MS, workers }, [{ instance: 'listed' }])).toStrictEqual([]);
   });
 });
 
@@ -91,12 +91,12 @@ describe('ServerRates', () => {
     expect([rates.of('a').length, rates.of('a')[0], rates.of('a').at(-1)]).toEqual([60, 11, 70]);
     expect(rates.of('b')).toEqual(Array(60).fill(0));
     answer(server('a'));
-    expect(rates.of('b')).toEqual([]);
+    expect(rates.of('b')).toStrictEqual([]);
   });
 
   it('adds lines from their ends', () => {
     expect(sumOfRates([[1, 2, 3], [10], []])).toEqual([1, 2, 13]);
-    expect(sumOfRates([])).toEqual([]);
+    expect(sumOfRates([])).toStrictEqual([]);
   });
 });
 
@@ -124,6 +124,6 @@ describe('databasesOf', () => {
   });
 
   it('has none without names of databases', () => {
-    expect(databasesOf([tag('a')], () => 1)).toEqual([]);
+    expect(databasesOf([tag('a')], () => 1)).toStrictEqual([]);
   });
 });

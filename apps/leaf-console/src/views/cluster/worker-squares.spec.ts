@@ -68,6 +68,6 @@ describe('selectWorkers', () => {
   it('finds a worker ID or a holder', () => {
     expect(ids('BILL', 'workerId')).toEqual([1, 7]);
     expect(ids('1023', 'workerId')).toEqual([1023]);
-    expect(ids('102', 'workerId')).toEqual([]);
+    expect(ids('102', 'workerId')).toStrictEqual([]);
   });
 });

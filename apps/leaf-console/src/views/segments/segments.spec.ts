@@ -65,7 +65,7 @@ describe('selectTags', () => {
     expect(names('', 'loaded', sorting)).toEqual(['A', 'b']);
     expect(names('', 'busy', sorting)).toEqual(['A', 'b']);
     expect(names('', 'trouble', sorting)).toEqual(['A', 'b']);
-    expect(names('x', 'all', sorting)).toEqual([]);
+    expect(names('x', 'all', sorting)).toStrictEqual([]);
   });
 });
 

@@ -67,7 +67,7 @@ it('connections that arrive together are spared until they have had time to send
   server.emit('connection', busy);
   const arrivals = Array.from({ length: 100 }, () => new FakeSocket());
   for (const socket of arrivals) server.emit('connection', socket);
-  expect(arrivals.filter(({ destroyed }) => destroyed)).toEqual([]);
+  expect(arrivals.filter(({ destroyed }) => destroyed)).toStrictEqual([]);
   clock.pause(250);
   server.emit('connection', new FakeSocket());
   expect(arrivals.map(({ destroyed }) => destroyed)).toEqual(arrivals.map((_, index) => index === 0));

@@ -61,7 +61,7 @@ describe('Lane', () => {
     const one = enter(lane, 'one');
     enter(lane, 'two');
     enter(lane, 'three');
-    expect(log).toEqual([]);
+    expect(log).toStrictEqual([]);
     await turns(1);
     expect(log).toEqual(['one']);
     await turns();
@@ -85,7 +85,7 @@ describe('Lane', () => {
   it('pauses four times as long as a request kept the event loop', async () => {
     const lane = makeLane();
     enter(lane, 'one', 25).close();
-    expect(log).toEqual([]);
+    expect(log).toStrictEqual([]);
     enter(lane, 'two', 25);
     await turns();
     // A request whose client is gone costs nothing.
@@ -110,7 +110,7 @@ describe('Lane', () => {
     await turns();
     await clock.advance(499);
     await turns();
-    expect(log).toEqual([]);
+    expect(log).toStrictEqual([]);
     await clock.advance(1);
     await turns();
     expect(log).toEqual(['one']);

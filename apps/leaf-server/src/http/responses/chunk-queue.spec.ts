@@ -14,7 +14,7 @@ describe('ChunkQueue', () => {
         clock.pause(0.5);
       });
     }
-    expect(written).toEqual([]);
+    expect(written).toStrictEqual([]);
     await turn();
     expect(written).toEqual([0, 1]);
     await turn();

@@ -32,7 +32,7 @@ describe('TagBoard', () => {
     expect([after(3), board.goneAfter(3)]).toEqual([[], []]);
     expect(after(0)).toEqual([TAG, 'one', 'two']);
     board.forgetGone(3);
-    expect(board.goneAfter(1)).toEqual([]);
+    expect(board.goneAfter(1)).toStrictEqual([]);
   });
 
   it('tells of each tag that goes, and of each that comes, between two slices of a round', async () => {

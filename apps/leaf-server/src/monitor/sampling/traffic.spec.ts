@@ -58,7 +58,7 @@ describe('Traffic', () => {
     expect(traffic.stepsEnded).toBe(3);
     expect(traffic.history(0).segment).toEqual([1, 2, 3]);
     expect(traffic.history(1).segment).toEqual([2, 3]);
-    expect(traffic.history(3).segment).toEqual([]);
+    expect(traffic.history(3).segment).toStrictEqual([]);
   });
 
   it('keeps 15 minutes', async () => {

@@ -90,7 +90,7 @@ describe('MergedTags', () => {
     merged.take(0, changes({ round: 2, gone: ['order'] }));
     expect(merged.viewOf('order')?.issued).toBe(3);
     merged.take(1, changes({ round: 2, gone: ['order'] }));
-    expect(merged.names()).toEqual([]);
+    expect(merged.names()).toStrictEqual([]);
     expect(merged.viewOf('order')).toBeUndefined();
   });
 
@@ -101,7 +101,7 @@ describe('MergedTags', () => {
     expect(merged.names()).toEqual(['order']);
     expect(merged.viewOf('order')?.issued).toBe(1);
     merged.forget(0);
-    expect(merged.names()).toEqual([]);
+    expect(merged.names()).toStrictEqual([]);
     expect(merged.positions()).toEqual({});
   });
 });

@@ -74,7 +74,7 @@ describe('RangeSource', () => {
       code: 'LEAF_TAG_ROW_INVALID',
       message: expect.stringContaining(`"${TAG}" in leaf_alloc allocated the IDs ${from} to ${to} with step ${step}.`),
     });
-    expect(store.raised).toEqual([]);
+    expect(store.raised).toStrictEqual([]);
     await expect(source.load()).resolves.toEqual([{ from: 1n, to: 10n }]);
   });
 

@@ -47,9 +47,9 @@ describe('The options of segments', () => {
 
   it('have defaults that are valid, as are all of their bounds', () => {
     expect(DEFAULT_SEGMENT_OPTIONS).toEqual({ prefetchRatio: 0.1, waitMs: 1000, durationMs: T, maxStep: 1_000_000 });
-    expect(check(DEFAULT_SEGMENT_OPTIONS, '')).toEqual([]);
-    expect(check({ prefetchRatio: 0.001, waitMs: 0, durationMs: 1, maxStep: 1 }, '')).toEqual([]);
-    expect(check({ prefetchRatio: 1, waitMs: 2 ** 31 - 1 }, '')).toEqual([]);
+    expect(check(DEFAULT_SEGMENT_OPTIONS, '')).toStrictEqual([]);
+    expect(check({ prefetchRatio: 0.001, waitMs: 0, durationMs: 1, maxStep: 1 }, '')).toStrictEqual([]);
+    expect(check({ prefetchRatio: 1, waitMs: 2 ** 31 - 1 }, '')).toStrictEqual([]);
   });
 
   it('are refused beyond them', () => {

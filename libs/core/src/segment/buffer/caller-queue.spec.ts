@@ -108,7 +108,7 @@ describe('CallerQueue', () => {
     call('b', 1);
     const batch = queue.next();
     await clock.advance(989);
-    expect(answers).toEqual([]);
+    expect(answers).toStrictEqual([]);
     await clock.advance(1);
     expect(answers).toEqual(['a: late']);
     expect([queue.serve(batch, { from: 5n, to: 7n }), clock.sleeping]).toEqual([1, 0]);

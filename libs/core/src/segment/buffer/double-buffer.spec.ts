@@ -22,7 +22,7 @@ describe('DoubleBuffer, serving', () => {
     const rig = new SegmentRig();
     rig.buffer();
     await rig.settle();
-    expect(rig.store.calls).toEqual([]);
+    expect(rig.store.calls).toStrictEqual([]);
   });
 
   it('tryNext starts the first load, and returns an ID when it has completed', async () => {
@@ -292,7 +292,7 @@ describe('DoubleBuffer, retired', () => {
     const rest = watch(buffer.retire(stopping));
     rig.store.held[0]!.fail();
     await rig.settle();
-    expect(rest.value).toEqual([]);
+    expect(rest.value).toStrictEqual([]);
     expect(call.code).toBe('LEAF_NOT_READY');
     expect(rig.clock.sleeping).toBe(0);
   });
@@ -306,7 +306,7 @@ describe('DoubleBuffer, retired', () => {
     rig.closing.abort();
     const rest = watch(buffer.retire(stopping));
     await rig.settle();
-    expect(rest.value).toEqual([]);
+    expect(rest.value).toStrictEqual([]);
     expect(call.code).toBe('LEAF_NOT_READY');
     expect(rig.clock.sleeping).toBe(0);
   });

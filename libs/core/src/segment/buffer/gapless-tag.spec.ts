@@ -14,7 +14,7 @@ describe('GaplessTag', () => {
 
   it('has nothing to load, and nothing to give back', async () => {
     await expect(tag.preload()).resolves.toBeUndefined();
-    await expect(tag.retire()).resolves.toEqual([]);
+    await expect(tag.retire()).resolves.toStrictEqual([]);
   });
 
   it('appears as a tag that has issued nothing', () => {

@@ -45,7 +45,7 @@ describe('SegmentQueue', () => {
   it('drains not one ID more than are buffered', () => {
     const queue = queueOf(range(1, 3), range(11, 12));
     expect(queue.drain(9)).toEqual([range(1, 3), range(11, 12)]);
-    expect(queue.drain(0)).toEqual([]);
+    expect(queue.drain(0)).toStrictEqual([]);
   });
 
   it('shows its segments, the next ID of each, and at most a hundred behind the next', () => {

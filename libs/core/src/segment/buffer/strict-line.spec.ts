@@ -64,7 +64,7 @@ describe('StrictLine', () => {
   it('sends nothing for tags whose callers are gone', async () => {
     results = () => Promise.resolve([RANGE]);
     await send([tagOf('gone', false)]);
-    expect(statements).toEqual([]);
+    expect(statements).toStrictEqual([]);
     await send([tagOf('gone', false), one]);
     expect(statements).toEqual([[{ tag: 'one', size: 1 }]]);
   });

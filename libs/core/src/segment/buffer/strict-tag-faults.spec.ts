@@ -50,7 +50,7 @@ describe('StrictTag of a generator', () => {
     expect([one.isStrict(TAG), two.isStrict(TAG), one.isStrict('none')]).toEqual([true, true, false]);
     expect(one.tryNext(TAG)).toBeUndefined();
     await one.close();
-    expect(rig.store.givenBack).toEqual([]);
+    expect(rig.store.givenBack).toStrictEqual([]);
   });
 
   it('is replaced if its row was inserted again with another order, above all earlier IDs', async () => {

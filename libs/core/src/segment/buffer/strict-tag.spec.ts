@@ -356,7 +356,7 @@ describe('StrictTag', () => {
     expect(rest.settled).toBe(false);
     rig.store.held[0]!.answer();
     await rig.settle();
-    expect(rest.value).toEqual([]);
+    expect(rest.value).toStrictEqual([]);
   });
 
   it('changes its revision with each statement and each result, and never returns to an earlier one', async () => {
@@ -391,7 +391,7 @@ describe('StrictTag', () => {
     expect(rest.settled).toBe(false);
     rig.store.release();
     await rig.settle();
-    expect(rest.value).toEqual([]);
+    expect(rest.value).toStrictEqual([]);
     expect(tag.issued).toBe(0);
     expect(rig.store.count('allocate')).toBe(1);
     expect(rig.clock.sleeping).toBe(0);

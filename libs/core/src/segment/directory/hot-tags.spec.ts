@@ -23,7 +23,7 @@ describe('HotTags', () => {
     const hot = new HotTags(rig.clock, options);
     await buffer.preload();
     await hot.observe(survey(buffer));
-    expect(hot.list()).toEqual([]);
+    expect(hot.list()).toStrictEqual([]);
     await takeMany(buffer, 1);
     await hot.observe(survey(buffer));
     expect(hot.list()).toEqual([[buffer.tag, rig.clock.now()]]);
@@ -37,7 +37,7 @@ describe('HotTags', () => {
     rig.store.rows.delete(TAG);
     await expect(buffer.takeRanges(1000)).rejects.toMatchObject({ code: 'LEAF_TAG_NOT_FOUND' });
     await hot.observe(survey(buffer));
-    expect(hot.list()).toEqual([]);
+    expect(hot.list()).toStrictEqual([]);
   });
 
   it('drops a tag that is unused for a day', async () => {
@@ -50,7 +50,7 @@ describe('HotTags', () => {
     await hot.observe(survey(buffer));
     expect(hot.list()).toHaveLength(1);
     rig.clock.step(HOUR);
-    expect(hot.list()).toEqual([]);
+    expect(hot.list()).toStrictEqual([]);
   });
 
   it('keeps at most the configured number of tags', async () => {

@@ -45,7 +45,7 @@ describe('The rows of a tag that restarts each day', () => {
     expect(generator.snapshotOf('invoice')).toMatchObject({ issued: 2, period: TODAY });
     await rig.clock.advance(HOUR_MS - 1);
     await generator.refresh.run();
-    expect(rig.store.givenBack).toEqual([]);
+    expect(rig.store.givenBack).toStrictEqual([]);
     await rig.clock.advance(1);
     await generator.refresh.run();
     expect(rig.store.givenBack).toEqual([{ tag: row('2023-11-13'), from: 2n, to: 10n }]);

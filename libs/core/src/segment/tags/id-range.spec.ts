@@ -30,7 +30,7 @@ describe('numbers', () => {
   const largest = BigInt(Number.MAX_SAFE_INTEGER);
 
   it('are the IDs of the ranges, up to 2^53 - 1', () => {
-    expect(numbersOf([])).toEqual([]);
+    expect(numbersOf([])).toStrictEqual([]);
     expect(
       numbersOf([
         { from: 1n, to: 3n },

@@ -117,7 +117,7 @@ it('the IDs of strict and gapless tags ascend over all servers', () => {
 });
 
 it('an option that is a tag follows its rule', () => {
-  expect(tagRule('order', 'tag')).toEqual([]);
+  expect(tagRule('order', 'tag')).toStrictEqual([]);
   expect(tagRule(5, 'tag')).toEqual([{ path: 'tag', fault: 'must be a string that is not empty, not 5' }]);
   expect(tagRule('a b', 'tag')).toMatchObject([
     { path: 'tag', fault: expect.stringContaining('"a b" is not a valid tag') },

@@ -84,7 +84,7 @@ describe('a declared tag', () => {
     { tag: 'order', order: 'gapless', reset: 'daily', zone: 'UTC', pattern: '{seq}', reissue: true },
     { tag: 'order', interleave: { of: 2, remainder: 0, block: 1 } },
   ])('as an option may be %p', (declared) => {
-    expect(newTagRule(declared, 'tags[0]')).toEqual([]);
+    expect(newTagRule(declared, 'tags[0]')).toStrictEqual([]);
   });
 
   it.each([

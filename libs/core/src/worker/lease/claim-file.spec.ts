@@ -64,6 +64,6 @@ describe('The content of a worker file', () => {
     const next = await start();
     expect(next.waits).toMatchObject([{ code: 'LEAF_NOT_READY', retryAfterMs: 1 }]);
     await clock.advance(next.lease.ceiling - clock.now() + 1);
-    expect((await start()).waits).toEqual([]);
+    expect((await start()).waits).toStrictEqual([]);
   });
 });

@@ -95,7 +95,7 @@ describe('A server that loses every race', () => {
     expect([one.failures, one.registeredAgain]).toEqual([[], [0]]);
     store.readRegistry = read;
     await pass([one], clock, REPORT_MS);
-    expect(one.failures).toEqual([]);
+    expect(one.failures).toStrictEqual([]);
   });
 
   it('gives up a window that another server acquires under the same lease each time', async () => {
@@ -109,7 +109,7 @@ describe('A server that loses every race', () => {
     };
     await expect(windows.issue(LEASE, 'billing', 60_000)).rejects.toMatchObject({ code: 'LEAF_NOT_READY' });
     pool.list = list;
-    expect(await windows.list()).toEqual([]);
+    expect(await windows.list()).toStrictEqual([]);
     await expect(windows.issue(LEASE, 'billing', 60_000)).resolves.toMatchObject({ isNew: true });
   });
 
@@ -122,6 +122,6 @@ describe('A server that loses every race', () => {
     await expect(windows.release(LEASE)).rejects.toMatchObject({ code: 'LEAF_NOT_READY', retryAfterMs: 1000 });
     pool.replace = replace;
     await windows.release(LEASE);
-    expect(await windows.list()).toEqual([]);
+    expect(await windows.list()).toStrictEqual([]);
   });
 });

@@ -51,7 +51,7 @@ describe('A clock that steps ahead after it was compared', () => {
     await pass(REPORT_MS / 3);
     stepped.step(HOUR);
     await pass(REPORT_MS / 3);
-    expect(two.terms).toEqual([]);
+    expect(two.terms).toStrictEqual([]);
     await one.report();
     await pass(REPORT_MS / 3);
     await refused;

@@ -92,7 +92,7 @@ describe.each(['pool', 'fixed'] as const)('the clone of a running server, with a
 
     const pair = [original, clone];
     const acquired = pair.map(({ lease }) => lease.acquire().catch(() => undefined));
-    expect(await givenTwice(clock, pair, [0, 1500], 30_000)).toEqual([]);
+    expect(await givenTwice(clock, pair, [0, 1500], 30_000)).toStrictEqual([]);
     const held = pair.flatMap(({ workerId }) => workerId ?? []);
     expect(held).toHaveLength(policy === 'pool' ? 2 : 1);
     await inTime(clock, Promise.all([...pair.map(({ lease }) => lease.release()), ...acquired]));
@@ -108,7 +108,7 @@ describe.each(['pool', 'fixed'] as const)('the clone of a running server, with a
     const pair: [LeaseRig, LeaseRig] = [rig(), rig()];
     copyHolder(...pair);
     const acquired = pair.map(({ lease }) => lease.acquire().catch(() => undefined));
-    expect(await givenTwice(clock, pair, [0, 1500], 5000)).toEqual([]);
+    expect(await givenTwice(clock, pair, [0, 1500], 5000)).toStrictEqual([]);
     expect(pair.flatMap(({ workerId }) => workerId ?? [])).toEqual([0]);
     await inTime(clock, Promise.all([...pair.map(({ lease }) => lease.release()), ...acquired]));
   });

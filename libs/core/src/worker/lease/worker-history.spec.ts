@@ -67,7 +67,7 @@ it('A failover between two reads of the registry does not lose the lease', async
   store.failover = () => workers.promote(copy, 'b');
   await pass([one], clock, 2 * REPORT_MS);
   expect(store.failover).toBeUndefined();
-  expect(one.losses).toEqual([]);
+  expect(one.losses).toStrictEqual([]);
   expect(one.registeredAgain).toEqual([0]);
 });
 
@@ -103,7 +103,7 @@ describe('A registry that loses its history twice', () => {
     for (const origin of ['b', 'c']) {
       workers.promote(copy, origin);
       await one.report();
-      expect(one.losses).toEqual([]);
+      expect(one.losses).toStrictEqual([]);
     }
     expect(one.terms).toHaveLength(1);
   });
@@ -117,7 +117,7 @@ describe('A registry that loses its history twice', () => {
     for (let failover = 0; failover < 2; failover++) {
       workers.promote(copy, 'b');
       await pass([one], clock, REPORT_MS);
-      expect(one.losses).toEqual([]);
+      expect(one.losses).toStrictEqual([]);
     }
     expect(one.terms).toHaveLength(1);
   });
@@ -148,7 +148,7 @@ it('A replaced holder in a pool acquires another worker instead of ending perman
   const { record, version } = workers.records.get(0)!;
   workers.replace({ workerId: 0, record, version }, { ...record, leaseId: 'other', ceiling: clock.now() + 20_000 });
   await one.report();
-  expect(one.losses).toEqual([]);
+  expect(one.losses).toStrictEqual([]);
   expect(one.workerId).toBeUndefined();
 });
 
@@ -191,7 +191,7 @@ it('A server in a pool whose record was freed after a failover may take it again
 });
 
 it('A worker file keeps its newest attempts', () => {
-  expect(attemptsOf(undefined)).toEqual([]);
+  expect(attemptsOf(undefined)).toStrictEqual([]);
   expect(withAttempt(withAttempt(undefined, 'a'), 'b')).toBe('a b');
   expect(withAttempt('a b', 'a')).toBe('b a');
   let many: string | undefined;

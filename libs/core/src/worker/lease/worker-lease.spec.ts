@@ -107,7 +107,7 @@ describe('WorkerLease', () => {
       await clock.advance(100);
       await next.lease.release();
       await refused;
-      expect(next.failures).toEqual([]);
+      expect(next.failures).toStrictEqual([]);
     });
 
     it('gives way to a running server with the same address', async () => {
@@ -117,7 +117,7 @@ describe('WorkerLease', () => {
       acquired.catch(() => undefined);
       await pass([first], clock, 15_000);
       await expect(acquired).rejects.toMatchObject({ code: 'LEAF_WORKER_HELD' });
-      expect(first.losses).toEqual([]);
+      expect(first.losses).toStrictEqual([]);
       expect(first.ids.tryNext()).toBeDefined();
       expect(second.ids.refusal()).toMatchObject({ code: 'LEAF_WORKER_HELD' });
     });
@@ -131,7 +131,7 @@ describe('WorkerLease', () => {
       await pass([first], ahead, REPORT_MS);
       await clock.advance(REPORT_MS);
       await refused;
-      expect(first.losses).toEqual([]);
+      expect(first.losses).toStrictEqual([]);
     });
 
     it('takes over automatically when that server has ended', async () => {
@@ -175,7 +175,7 @@ describe('WorkerLease', () => {
       store.deliver();
       await clock.advance(3000);
       await one.report();
-      expect(one.losses).toEqual([]);
+      expect(one.losses).toStrictEqual([]);
       expect([one.lease.ceiling, record().ceiling]).toEqual([START + 6000 + LEASE_TTL, START + 6000 + LEASE_TTL]);
     });
 
@@ -187,7 +187,7 @@ describe('WorkerLease', () => {
       await one.report();
       store.deliver();
       await pass([one], clock, 2 * REPORT_MS);
-      expect(one.losses).toEqual([]);
+      expect(one.losses).toStrictEqual([]);
     });
 
     it('lowers the ceiling again after a report under a clock that was ahead', async () => {
@@ -297,7 +297,7 @@ describe('WorkerLease', () => {
       const acquired = newcomer.lease.acquire();
       const twice = await givenTwice([...holders, newcomer], clock, 20_000);
       await acquired;
-      expect(twice).toEqual([]);
+      expect(twice).toStrictEqual([]);
       expect(holders.map(({ terms, historiesLost }) => [terms.length, historiesLost])).toEqual([
         [1, []],
         [1, []],
@@ -316,7 +316,7 @@ describe('WorkerLease', () => {
       const newcomer = server({ instance: { port: 9000 } });
       newcomer.lease.acquire().catch(() => undefined);
       const twice = await givenTwice([old, young, newcomer], clock, 20_000);
-      expect(twice).toEqual([]);
+      expect(twice).toStrictEqual([]);
       expect([old, young].map(({ losses, historiesLost }) => [...losses, ...historiesLost])).toEqual([[], []]);
       expect(new Set([old, young, newcomer].map(({ workerId }) => workerId)).size).toBe(3);
     });
@@ -334,7 +334,7 @@ describe('WorkerLease', () => {
       await pass([newcomer, one], clock, 30_000);
       expect(one.historiesLost).toEqual([7]);
       expect(one.workerId).toBe(8);
-      expect(one.losses).toEqual([]);
+      expect(one.losses).toStrictEqual([]);
       expect(one.ids.next()).toBeGreaterThan(before);
     });
 
@@ -363,7 +363,7 @@ describe('WorkerLease', () => {
       expect(record()).toMatchObject({ ceiling: START + 40, free: true });
       clock.step(1);
       const next = await started();
-      expect(next.waits).toEqual([]);
+      expect(next.waits).toStrictEqual([]);
       expect(next.terms).toEqual([{ workerId: 7, floor: START + 40 }]);
     });
 
@@ -384,7 +384,7 @@ describe('WorkerLease', () => {
       const released = one.lease.release();
       await expect(acquired).rejects.toMatchObject({ code: 'LEAF_NOT_READY' });
       await released;
-      expect(one.terms).toEqual([]);
+      expect(one.terms).toStrictEqual([]);
     });
 
     it('during the last write of an acquisition, releases the acquired worker', async () => {
@@ -393,7 +393,7 @@ describe('WorkerLease', () => {
       const released = one.lease.release();
       await expect(acquired).rejects.toMatchObject({ code: 'LEAF_NOT_READY' });
       await released;
-      expect(one.terms).toEqual([]);
+      expect(one.terms).toStrictEqual([]);
       expect(record()).toMatchObject({ free: true, ceiling: 0 });
     });
 

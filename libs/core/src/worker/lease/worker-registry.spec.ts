@@ -72,7 +72,7 @@ describe('WorkerRegistry', () => {
     expect(clock.now() - began).toBeGreaterThanOrEqual(POOL_GRACE_MS);
     const later = server(2, { policy: 'pool' });
     await later.lease.acquire();
-    expect(later.waits).toEqual([]);
+    expect(later.waits).toStrictEqual([]);
   });
 
   it('asks a server with a wrong clock to correct it', async () => {
@@ -114,7 +114,7 @@ describe('WorkerRegistry', () => {
     expect(workers.records.get(mine)!.record.free).toBe(true);
     await holder.report();
     expect(workers.records.get(mine)!.record).toMatchObject({ free: false });
-    expect(holder.losses).toEqual([]);
+    expect(holder.losses).toStrictEqual([]);
     expect(holder.ids.tryNext()).toBeDefined();
   });
 
@@ -195,8 +195,8 @@ it('a store with default methods has no peers, and closes', async () => {
   const store = new InMemoryWorkerStore(new InMemoryWorkers());
   store.announce({ ip: '10.0.0.7', port: 8080 }, 7);
   expect(await store.otherStrategies(() => true)).toBeUndefined();
-  expect(await store.peers(0)).toEqual([]);
-  expect(await WorkerStore.prototype.timeSources.call(store)).toEqual([]);
+  expect(await store.peers(0)).toStrictEqual([]);
+  expect(await WorkerStore.prototype.timeSources.call(store)).toStrictEqual([]);
   await expect(store.abort()).resolves.toBeUndefined();
   await expect(store.close()).resolves.toBeUndefined();
 });

@@ -24,12 +24,12 @@ describe('holdersOf', () => {
 
   it('lists the servers whose ceiling has not passed', () => {
     expect(at({ ...held, ceiling: NOW + 1 })).toEqual([{ instance: '10.0.0.7:8080', workerId: 7 }]);
-    expect(at(held)).toEqual([]);
-    expect(at({ ...held, ceiling: NOW + 1, free: true })).toEqual([]);
+    expect(at(held)).toStrictEqual([]);
+    expect(at({ ...held, ceiling: NOW + 1, free: true })).toStrictEqual([]);
   });
 
   it('lists no window', () => {
-    expect(at({ ...held, ceiling: NOW + 1, leaseId: `${'0'.repeat(32)}-1` })).toEqual([]);
+    expect(at({ ...held, ceiling: NOW + 1, leaseId: `${'0'.repeat(32)}-1` })).toStrictEqual([]);
   });
 });
 

@@ -11,7 +11,7 @@ it('A record is that of a window if its lease ID has a lease and the first times
     ...[undefined, '', LEASE, `${LEASE}-`, `${LEASE}-x`, `${LEASE}-1x`, `${LEASE}-${'9'.repeat(16)}`, `${LEASE}1-1`],
     ...[`0${LEASE}-1`, `${LEASE.slice(1)}-1`, `${LEASE.toUpperCase()}-1`, ` ${LEASE}-1`, `${LEASE}_1`],
   ];
-  expect(others.filter((leaseId) => find(leaseId) !== undefined)).toEqual([]);
+  expect(others.filter((leaseId) => find(leaseId) !== undefined)).toStrictEqual([]);
 });
 
 it('Any server writes the record of a window from what the record has', () => {

@@ -46,8 +46,8 @@ describe('The worker file', () => {
     store.line = 'up';
     await one.report();
     await pass([one, two], clock, 2 * REPORT_MS);
-    expect(one.losses).toEqual([]);
-    expect(await givenTwice([one, two], clock, REPORT_MS)).toEqual([]);
+    expect(one.losses).toStrictEqual([]);
+    expect(await givenTwice([one, two], clock, REPORT_MS)).toStrictEqual([]);
     expect(one.workerId).not.toBe(two.workerId);
   });
 
@@ -242,7 +242,7 @@ describe('The worker file', () => {
       for (let left = FIXED_GRACE_MS; left > 0; left -= REPORT_MS) await pass([one], clock, REPORT_MS);
       await acquired;
       expect(two.workerId).toBe(0);
-      expect(await givenTwice([one, two], clock, REPORT_MS)).toEqual([]);
+      expect(await givenTwice([one, two], clock, REPORT_MS)).toStrictEqual([]);
       await one.lease.release();
       const next = new LeaseRig(clock, store, { file });
       await expect(next.start()).rejects.toMatchObject({ code: 'LEAF_REGISTRY_UNREACHABLE' });
@@ -278,7 +278,7 @@ describe('The worker file', () => {
       for (let left = FIXED_GRACE_MS + REPORT_MS; left > 0; left -= REPORT_MS) await pass([one], clock, REPORT_MS);
       await acquired;
       expect(two.workerId).toBe(0);
-      expect(await givenTwice([one, two], clock, REPORT_MS)).toEqual([]);
+      expect(await givenTwice([one, two], clock, REPORT_MS)).toStrictEqual([]);
     });
 
     it('replaces it again after the worker ID is registered again', async () => {

@@ -21,7 +21,7 @@ describe('the settings of a lease', () => {
     { limits: { reportMs: 60_000, clockOffsetMs: 0 }, reportMs: 60_000, leaseTtlMs: 120_000, maxClockOffsetMs: 0 },
     { remembers: true, reportMs: 60_000, leaseTtlMs: 120_000, maxClockOffsetMs: 60_000 },
     { remembers: true, reportMs: 1, leaseTtlMs: 2 },
-  ])('can be %j', (change) => expect(faults(change)).toEqual([]));
+  ])('can be %j', (change) => expect(faults(change)).toStrictEqual([]));
 
   it.each<[Partial<WorkerRegistryOptions>, string[]]>([
     [{ leaseTtlMs: 7999 }, ['snowflake.leaseTtlMs (7999) must be at least 8000']],
@@ -69,7 +69,9 @@ describe('the options of a registry', () => {
     workerRegistryRule({ ...OPTIONS, ...change }, 'registry').map(({ path }) => path);
 
   it('are complete', () => {
-    expect(paths({ workers: { first: 0, last: 1 }, limits: { reportMs: 3000, clockOffsetMs: 5000 } })).toEqual([]);
+    expect(paths({ workers: { first: 0, last: 1 }, limits: { reportMs: 3000, clockOffsetMs: 5000 } })).toStrictEqual(
+      [],
+    );
     for (const name of ['reportMs', 'leaseTtlMs', 'maxClockOffsetMs', 'layout', 'maxWorkerId', 'remembers'])
       expect(paths({ [name]: undefined })).toEqual([`registry.${name}`]);
     expect(paths({ workers: {}, limits: {} })).toEqual([

@@ -23,7 +23,7 @@ describe.each(['pool', 'fixed'] as const)('a running server of a registry (%s) w
     await holder.report();
     await expect(inTime(time, acquired)).rejects.toMatchObject({ code: 'LEAF_LAYOUT_MISMATCH' });
     await holder.report();
-    expect(holder.losses).toEqual([]);
+    expect(holder.losses).toStrictEqual([]);
     expect(holder.ids.tryNext()).toBeDefined();
   });
 
@@ -79,7 +79,7 @@ describe.each(['pool', 'fixed'] as const)('a running server of a registry (%s) w
     const newcomer = rig(time, server, { policy, layout: 'another layout', instance: { ip: '10.0.0.8' } });
     await expect(newcomer.lease.acquire()).rejects.toMatchObject({ code: 'LEAF_LAYOUT_MISMATCH' });
     await pass([holder], time, 20 * REPORT_MS);
-    expect(holder.losses).toEqual([]);
+    expect(holder.losses).toStrictEqual([]);
     expect(holder.ids.tryNext()).toBeDefined();
     expect(server.document).toMatchObject({ floor: expect.any(Number) });
   });

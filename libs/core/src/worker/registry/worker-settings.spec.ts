@@ -42,7 +42,7 @@ describe('servers of one registry with different settings', () => {
     await inTime(time, acquired);
     expect(time.now() - began).toBeGreaterThanOrEqual(POOL_GRACE_MS);
     expect(newcomer.workerId).not.toBe(holder.workerId);
-    expect(await givenTwice([holder, newcomer], time, 2000)).toEqual([]);
+    expect(await givenTwice([holder, newcomer], time, 2000)).toStrictEqual([]);
   });
 
   it.each([10_000, 60_000])('records the longest lease TTL, with a first one of %d ms', async (leaseTtlMs) => {

@@ -315,7 +315,7 @@ describe('WorkerWindows after the registry has lost its history', () => {
     const spies = calls.map((name) => jest.spyOn(first.store, name));
     const made = (): string[] => calls.filter((_, index) => spies[index]!.mock.calls.length > 0);
     await first.windows.keep();
-    expect(made()).toEqual([]);
+    expect(made()).toStrictEqual([]);
     await first.windows.issue(LEASE, 'billing', MINUTE);
     for (const spy of spies) spy.mockClear();
     await first.windows.keep();

@@ -30,7 +30,7 @@ describe('WorkerWindows beside requests that others make at the same time', () =
     expect(replace).toHaveBeenCalledTimes(5);
     replace.mockRestore();
     await first.windows.release(LEASE);
-    expect(await first.windows.list()).toEqual([]);
+    expect(await first.windows.list()).toStrictEqual([]);
   });
 
   it('tries to acquire a window five times while another server acquires for the same lease', async () => {
@@ -47,7 +47,7 @@ describe('WorkerWindows beside requests that others make at the same time', () =
     await expect(first.windows.issue(LEASE, 'billing', MINUTE)).rejects.toMatchObject({ code: 'LEAF_NOT_READY' });
     expect(acquire).toHaveBeenCalledTimes(5);
     first.store.list = list;
-    expect(await first.windows.list()).toEqual([]);
+    expect(await first.windows.list()).toStrictEqual([]);
     expect((await first.windows.issue(LEASE, 'billing', MINUTE)).isNew).toBe(true);
   });
 

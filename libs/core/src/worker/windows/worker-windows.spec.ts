@@ -136,7 +136,7 @@ describe('WorkerWindows', () => {
     const longer = await second.windows.extend(LEASE, HOUR, window.workerId);
     expect((await second.windows.list()).length).toBe(2);
     await second.windows.release(LEASE, longer.until);
-    expect(await second.windows.list()).toEqual([]);
+    expect(await second.windows.list()).toStrictEqual([]);
     expect(recordOf(window.workerId)).toMatchObject({ ceiling: longer.until, free: true });
   });
 
@@ -304,7 +304,7 @@ describe('WorkerWindows', () => {
     await clock.advance(window.until - clock.now());
     expect(await first.windows.list()).toHaveLength(1);
     await clock.advance(1);
-    expect(await first.windows.list()).toEqual([]);
+    expect(await first.windows.list()).toStrictEqual([]);
   });
 
   it('finds a window by its worker ID alone, where the lease has several', async () => {

@@ -56,7 +56,7 @@ describe('a new database file', () => {
   it('needs its directory', async () => {
     const made = provideDatabaseFile(join(directory, 'missing', 'leaf.sqlite'));
     await expect(made).rejects.toThrow(/unable to open/i);
-    expect(await readdir(directory)).toEqual([]);
+    expect(await readdir(directory)).toStrictEqual([]);
   });
 });
 

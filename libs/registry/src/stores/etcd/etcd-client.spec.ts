@@ -101,9 +101,9 @@ describe('the store in etcd', () => {
       ...INVALID,
       message: expect.stringContaining('/workers/0') as string,
     });
-    expect(await store.list()).toEqual([]);
+    expect(await store.list()).toStrictEqual([]);
     answer = () => ({ body: { ...valuesOf(), kvs: [{ key: base64('/leaf/leaf/workers/0'), mod_revision: '3' }] } });
-    expect(await store.list()).toEqual([]);
+    expect(await store.list()).toStrictEqual([]);
   });
 
   it('does not compare the index of one member with a read of another', async () => {

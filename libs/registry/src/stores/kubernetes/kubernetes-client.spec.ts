@@ -153,7 +153,7 @@ describe('the client of Kubernetes', () => {
     await expect(client.call('GET', '')).rejects.toMatchObject(UNREACHABLE);
     await expect(client.call('GET', '')).rejects.toMatchObject(UNREACHABLE);
     expect(received.length).toBeLessThan(2);
-    expect(clock.pauses).toEqual([]);
+    expect(clock.pauses).toStrictEqual([]);
   });
 
   it('reads the clock of the server, to half a second', async () => {

@@ -44,7 +44,7 @@ describe('a store in Kubernetes', () => {
     });
     expect(await store.peers(Date.now())).toEqual([{ instance: '10.0.0.7:8080', workerId: 17 }]);
     await store.replace(made!, { ...record, free: true });
-    expect(await store.peers(Date.now())).toEqual([]);
+    expect(await store.peers(Date.now())).toStrictEqual([]);
     expect(api.leases.get('leaf-leaf-worker-17')?.spec).not.toHaveProperty('holderIdentity');
   });
 
@@ -166,7 +166,7 @@ describe('a store in Kubernetes', () => {
     const other = open(clock);
     Object.assign(api, { throttled: 2, retryAfter: 3 });
     const began = clock.monotonic();
-    expect(await inTime(clock, other.list())).toEqual([]);
+    expect(await inTime(clock, other.list())).toStrictEqual([]);
     expect(clock.monotonic() - began).toBeGreaterThanOrEqual(6000);
     Object.assign(api, { throttled: 3, retryAfter: 40 });
     await expect(inTime(clock, other.list())).rejects.toMatchObject({ ...UNREACHABLE, retryAfterMs: 40_000 });
