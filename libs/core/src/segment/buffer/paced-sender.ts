@@ -59,8 +59,13 @@ export class PacedSender {
   private async sendNext(): Promise<void> {
     const { clock, limit, work } = this;
     const flight = limit.send(clock.monotonic());
-    const isAnswered = await work.send();
-    limit.end(flight, clock.monotonic(), isAnswered);
+    let isAnswered = false;
+    try {
+      isAnswered = await work.send();
+    } finally {
+      // Whatever fails, as a listener of an application: a flight that does not end would hold back all others.
+      limit.end(flight, clock.monotonic(), isAnswered);
+    }
     if (work.isReady()) this.wake();
   }
 
