@@ -74,7 +74,7 @@ describe('the names of the databases', () => {
     expect(alone.added).toStrictEqual([]);
   });
 
-  it('are compared once for all who ask meanwhile, and again for whoever asks later', async () => {
+  it('are compared once for concurrent calls, and again for a later call', async () => {
     const [a, b] = [new Database('a', 'a', 'b'), new Database('b', 'a', 'b')];
     const roster = rosterOf(a, b);
     await Promise.all([roster.update(), roster.update(), roster.assertComplete()]);

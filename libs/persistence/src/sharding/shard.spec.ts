@@ -65,7 +65,7 @@ describe('one of several databases', () => {
     expect(reports).toEqual(['created']);
   });
 
-  it('is not opened any more once it is closed, and that is no failure', async () => {
+  it('is not opened after it was closed, and reports no failure', async () => {
     const shard = shardOf();
     const started = shard.start().catch(() => undefined);
     await shard.close();

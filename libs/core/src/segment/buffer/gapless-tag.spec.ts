@@ -5,7 +5,7 @@ describe('GaplessTag', () => {
   const tag = new GaplessTag('invoice');
   const refusal = { code: 'LEAF_TAG_GAPLESS', message: expect.stringContaining('PUT /api/numbers/invoice/<key>') };
 
-  it('gives no ID, whoever asks', async () => {
+  it('refuses every kind of call for IDs', async () => {
     await expect(tag.take()).rejects.toMatchObject(refusal);
     await expect(tag.takeRanges()).rejects.toMatchObject(refusal);
     const source: TagSource = tag;

@@ -85,7 +85,7 @@ describe('SegmentQueue', () => {
     expect(state(queue)).toEqual({ issued: 6, buffered: 1, hasNext: false });
   });
 
-  it('skips nothing when there is no such run', () => {
+  it('drops no ID when not enough consecutive ones are buffered', () => {
     const queue = queueOf(range(1, 3), range(11, 12));
     queue.skipToRun(4);
     expect(queue.drain(5)).toEqual([range(1, 3), range(11, 12)]);

@@ -73,7 +73,7 @@ it.each([
   expect(endsLease(error(code))).toBe(ends);
 });
 
-it('A lease that is lost is no failure where its loss is expected', () => {
+it('unlessLost accepts a lost lease, and throws any other error', () => {
   expect(() => unlessLost(error('LEAF_LEASE_LOST'))).not.toThrow();
   const away = error('LEAF_REGISTRY_UNREACHABLE');
   expect(() => unlessLost(away)).toThrow(away);
