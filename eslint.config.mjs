@@ -116,6 +116,10 @@ export default tseslint.config(
             'CallExpression[callee.object.name=/^(it|test|describe)$/][callee.property.name=/^(only|skip|todo)$/]',
           message: 'Every test runs.',
         },
+        {
+          selector: "CallExpression[callee.property.name='toEqual'] > ArrayExpression[elements.length=0]",
+          message: 'toEqual([]) accepts [undefined]; use toStrictEqual([]).',
+        },
       ],
       '@typescript-eslint/no-non-null-assertion': 'off',
       // Jest's asymmetric matchers are any.

@@ -93,7 +93,7 @@ describe('a comparison', () => {
         ratio: { median: 1.1, min: 1.01, max: 1.2 },
       },
     ]);
-    expect(compare('core', [...pairs, { other: results(undefined), current: results(1) }])).toEqual([]);
+    expect(compare('core', [...pairs, { other: results(undefined), current: results(1) }])).toStrictEqual([]);
   });
 
   it('tells what was more in every round, and what was less', () => {

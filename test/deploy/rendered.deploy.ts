@@ -94,11 +94,11 @@ it('deploy/kubernetes is what the chart renders', async () => {
 
 describe('by the schemas of the three newest Kubernetes versions', () => {
   it.each(VARIANTS)('deploy/kubernetes/%s.yaml is valid', (name) => {
-    expect(faultsOf(readManifest(name))).toEqual([]);
+    expect(faultsOf(readManifest(name))).toStrictEqual([]);
   });
 
   it.each(Object.entries(OTHER))('the chart with the values of %s is valid', async (_name, values) => {
-    expect(faultsOf(await helmTemplate(directory, values))).toEqual([]);
+    expect(faultsOf(await helmTemplate(directory, values))).toStrictEqual([]);
   });
 
   it.each([
@@ -116,7 +116,7 @@ describe('by the schemas of the three newest Kubernetes versions', () => {
 
   it('a misspelt field of the Prometheus operator is refused', async () => {
     const monitor = only('ServiceMonitor', await helmTemplate(directory, MONITORING));
-    expect(faultsOf([monitor])).toEqual([]);
+    expect(faultsOf([monitor])).toStrictEqual([]);
     expect(faultsOf([{ ...monitor, spec: { ...monitor.spec, endpoint: [] } }])).toContainEqual(
       expect.stringMatching(/additional properties endpoint$/),
     );
@@ -153,7 +153,7 @@ describe('the chart', () => {
     const text = JSON.stringify(await helmTemplate(directory, OTHER['every value']));
     const words = JSON.stringify(OTHER['every value']).match(/"[^"]+"(?=[,}\]])|\d{2,}/g) ?? [];
     expect(words.length).toBeGreaterThan(30);
-    expect(words.filter((word) => !text.includes(word.replaceAll('"', '')))).toEqual([]);
+    expect(words.filter((word) => !text.includes(word.replaceAll('"', '')))).toStrictEqual([]);
   });
 
   it('quotes the names that YAML reads as numbers', async () => {
@@ -164,7 +164,7 @@ describe('the chart', () => {
       priorityClassName: '7',
       storage: { className: '8' },
     };
-    expect(faultsOf(objectsOf(await helm(directory, ['template', '2026', CHART], values)))).toEqual([]);
+    expect(faultsOf(objectsOf(await helm(directory, ['template', '2026', CHART], values)))).toStrictEqual([]);
   });
 
   it.each(['zk_recycle', 'zk_normal'])('lets the servers of %s ask each other for the time', async (registry) => {

@@ -81,7 +81,7 @@ describe.each([
     expect(ends.map(({ exit }) => exit)).toEqual(ends.map(() => ({ code: 0, signal: null })));
     const graceMs = 1000 * pods.spec.template.spec.terminationGracePeriodSeconds;
     for (const { stopMs } of ends) expect(stopMs).toBeLessThan(graceMs);
-    expect([...failures, ...service.failures]).toEqual([]);
+    expect([...failures, ...service.failures]).toStrictEqual([]);
     for (const [path, taken] of ids) {
       expect(new Set(taken).size).toBe(taken.length);
       expect(taken.length).toBeGreaterThan(100 * REPLICAS);

@@ -35,7 +35,7 @@ describe('leaf-server check', () => {
     const { code, stdout } = await check(directory);
     expect(code).toBe(1);
     expect(stdout).toContain('is new');
-    expect(await readdir(directory)).toEqual([]);
+    expect(await readdir(directory)).toStrictEqual([]);
   });
 
   it('finds every tag of a running server where it belongs', async () => {

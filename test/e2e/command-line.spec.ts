@@ -19,7 +19,7 @@ async function run(...args: string[]): Promise<Ended> {
   const directory = await servers.makeDirectory();
   const server = servers.spawn(directory, { LEAF_DATABASE_URL: 'none', LEAF_LOG_FORMAT: 'json' }, args);
   const { code } = await server.exit();
-  expect(await readdir(directory)).toEqual([]);
+  expect(await readdir(directory)).toStrictEqual([]);
   return { code, stdout: server.stdout, stderr: server.stderr };
 }
 

@@ -61,7 +61,7 @@ afterAll(async () => {
   await browser.close();
 });
 
-afterEach(() => expect(view.faults.splice(0)).toEqual([]));
+afterEach(() => expect(view.faults.splice(0)).toStrictEqual([]));
 
 const instance = (index: number): string => `127.0.0.1:${fleet[index]!.port}`;
 const row = (name: string): Locator => page.getByRole('row').filter({ hasText: name });
@@ -162,7 +162,7 @@ describe('commands', () => {
       await page.getByRole('button', { name: 'Command to servers' }).click();
       await dialog().getByLabel('Command', { exact: true }).selectOption(command);
       await dialog().getByLabel('Tag').fill('leaf-segment-test');
-      expect(await view.findings()).toEqual([]);
+      expect(await view.findings()).toStrictEqual([]);
       await dialog().getByRole('button', { name: 'Run' }).click();
       await page.getByRole('status').filter({ hasText: 'done on 3 of 5 servers' }).waitFor();
     };
@@ -297,7 +297,7 @@ it('says that one database has all tags, and shows the tags of several', async (
   await other.page.getByRole('row').getByText('in second').waitFor();
   await other.show('cluster');
   await other.page.getByText('The cluster token is not set').waitFor();
-  expect(other.faults).toEqual([]);
+  expect(other.faults).toStrictEqual([]);
   await other.close();
 });
 

@@ -28,7 +28,7 @@ afterAll(async () => {
   await browser.close();
 });
 
-afterEach(() => expect(view.faults.splice(0)).toEqual([]));
+afterEach(() => expect(view.faults.splice(0)).toStrictEqual([]));
 
 const dialog = (): Locator => page.getByRole('dialog');
 const row = (text: string): Locator => page.getByRole('row').filter({ hasText: text });
@@ -55,7 +55,7 @@ it('creates a gapless tag, which has no segments', async () => {
   await dialog().getByLabel('Text of a number').fill('INV-{YYYY}-{seq:4}');
   await dialog().getByLabel('Void numbers').selectOption('yes');
   await dialog().getByLabel('Restarts').selectOption('yearly');
-  expect(await view.findings()).toEqual([]);
+  expect(await view.findings()).toStrictEqual([]);
   await dialog().getByRole('button', { name: 'Create' }).click();
   await said('Created tag invoice.');
   const kind = { order: 'gapless', reset: 'yearly', pattern: 'INV-{YYYY}-{seq:4}', reissue: true };
@@ -86,7 +86,7 @@ it('confirms a number, makes another one void with a reason, and finds them by k
   await dialog().getByLabel('Reason').fill('  ');
   expect(await act.isDisabled()).toBe(true);
   await dialog().getByLabel('Reason').fill('printer jam');
-  expect(await view.findings()).toEqual([]);
+  expect(await view.findings()).toStrictEqual([]);
   await act.click();
   await said(`INV-${YEAR}-0002 is void.`);
   await row('order 2/b').getByText('printer jam').waitFor();
@@ -129,7 +129,7 @@ it('continues a tag after the last number on a document', async () => {
   const act = dialog().getByRole('button', { name: 'Continue' });
   expect(await act.isDisabled()).toBe(true);
   await dialog().getByLabel('Type invoice').fill('invoice');
-  expect(await view.findings()).toEqual([]);
+  expect(await view.findings()).toStrictEqual([]);
   await act.click();
   await said('Tag invoice continues. Void numbers added: 2.');
   await page.getByLabel('State').selectOption('void');
@@ -152,7 +152,7 @@ it('audits a period, and gives the list as a file and as a page', async () => {
     expect.stringMatching(/^\d+$/),
   ]);
   expect(await fact('hash of the last line')).toMatch(/[0-9a-f]{16}/);
-  expect(await view.findings()).toEqual([]);
+  expect(await view.findings()).toStrictEqual([]);
   const download = page.waitForEvent('download');
   await dialog().getByRole('link', { name: 'All numbers as CSV' }).click();
   expect((await download).suggestedFilename()).toBe(`invoice-${YEAR}.csv`);
@@ -219,7 +219,7 @@ it('sends the token of a client, and links only without a token', async () => {
   await other.page.getByRole('dialog').getByRole('button', { name: 'Confirm' }).click();
   await other.page.getByRole('status').filter({ hasText: 'Confirmed 1.' }).waitFor();
   await other.page.getByRole('row').filter({ hasText: 'confirmed' }).getByText('shop').first().waitFor();
-  expect(other.faults).toEqual([]);
+  expect(other.faults).toStrictEqual([]);
   await other.close();
 });
 

@@ -37,7 +37,7 @@ beforeEach(async () => {
 
 afterEach(async () => {
   await view.close();
-  expect(view.faults).toEqual([]);
+  expect(view.faults).toStrictEqual([]);
 });
 
 const dialog = (): Locator => page.getByRole('dialog');
@@ -94,7 +94,7 @@ it('shows and changes the settings of a tag', async () => {
   await dialog().getByLabel('Order').selectOption('strict');
   await dialog().getByLabel('Restarts').selectOption('monthly');
   await dialog().getByLabel('Time zone').fill('Europe/Berlin');
-  expect(await view.findings()).toEqual([]);
+  expect(await view.findings()).toStrictEqual([]);
   await dialog().getByRole('button', { name: 'Create' }).click();
   await said('Created tag receipt.');
   const kind = { order: 'strict', reset: 'monthly', zone: 'Europe/Berlin' };
@@ -163,7 +163,7 @@ it('says beside the act why it failed', async () => {
   await dialog().getByLabel('Raise max_id to').fill('4999');
   await dialog().getByRole('button', { name: 'Save' }).click();
   await dialog().getByRole('alert').filter({ hasText: 'LEAF_MAX_ID_BACKWARDS' }).waitFor();
-  expect(await view.findings()).toEqual([]);
+  expect(await view.findings()).toStrictEqual([]);
   expect((await rowOf('coupon')).maxId).toBe('5000');
 });
 

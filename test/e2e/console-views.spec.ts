@@ -35,7 +35,7 @@ afterAll(async () => {
   await browser.close();
 });
 
-afterEach(() => expect(view.faults.splice(0)).toEqual([]));
+afterEach(() => expect(view.faults.splice(0)).toStrictEqual([]));
 
 const row = (name: string): ReturnType<Page['getByRole']> => page.getByRole('row').filter({ hasText: name });
 
@@ -288,5 +288,5 @@ it.each(['cache', 'db'])('shows the rows of /%s in a table that fits a phone', a
   await page.goto(`http://127.0.0.1:${port}/${name}`);
   await page.getByRole('table').getByRole('cell', { name: 'order', exact: true }).waitFor();
   expect(await view.overflow('html')).toBe(0);
-  expect(await view.findings()).toEqual([]);
+  expect(await view.findings()).toStrictEqual([]);
 });

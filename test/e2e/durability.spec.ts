@@ -116,7 +116,7 @@ it('gives no ID twice, however often it is killed under load', async () => {
     expect(lowest).toBeGreaterThan(highest);
     highest = ids.reduce((most, id) => (id > most ? id : most));
   }
-  expect(received.twice).toEqual([]);
+  expect(received.twice).toStrictEqual([]);
   expect(received.segment.size).toBeGreaterThan(1000);
   expect(received.snowflake.size).toBeGreaterThan(1000);
 });

@@ -143,7 +143,7 @@ it('20 servers that start at once on an empty database make one schema and give 
   });
   await Promise.all(callers);
   const ranges = issued.flatMap((ids) => ids.ranges);
-  expect(givenTwice(ranges)).toEqual([]);
+  expect(givenTwice(ranges)).toStrictEqual([]);
   expect(ranges.reduce((sum, { from, to }) => sum + to - from + 1n, 0n)).toBe(20n * (14n + 13n * 30n + 13n * 200n));
 
   const expected = await describeDatabase(alone);
@@ -230,12 +230,12 @@ describe('three servers and one tag', () => {
     const updates = await updatesSeen();
     console.log(`${whole(count)} IDs in ${seconds.toFixed(1)} s\n${describeUpdates(updates)}`);
     expect(count).toBeGreaterThanOrEqual(WANTED);
-    expect(givenTwice(ranges)).toEqual([]);
-    expect(issued.flatMap(({ descents }) => descents)).toEqual([]);
+    expect(givenTwice(ranges)).toStrictEqual([]);
+    expect(issued.flatMap(({ descents }) => descents)).toStrictEqual([]);
     expect(issued.map((ids) => ids.ranges.length > 1000)).toEqual([true, true, true]);
 
     const taken = updates.at(-1)!.after;
-    expect(ranges.filter(({ to }) => to > BigInt(taken))).toEqual([]);
+    expect(ranges.filter(({ to }) => to > BigInt(taken))).toStrictEqual([]);
     const firstTenth = updates.filter(({ after }) => after <= taken / 10).length;
     expect(updates.length - firstTenth).toBeLessThan(firstTenth);
     expect(updates.length).toBeLessThan(count / STEP / 50);

@@ -70,7 +70,7 @@ it('the server runs with the files of the image alone, as its user, on a read-on
   const files = (await readdir(root, { recursive: true })).filter((file) =>
     /\b(sh|bash|dash|apt|dpkg|busybox)$/.test(file),
   );
-  expect(files).toEqual([]);
+  expect(files).toStrictEqual([]);
   const { program, identity } = await insideImage();
   servers = new BuiltServers(program);
   const data = await makeData();

@@ -198,7 +198,7 @@ describe('beside servers of the Java service', () => {
       ['5', '6', '7', '8'].map((last, index) => `${index + 1} 10.0.0.${last}:${PORT}`),
     );
     const { ids } = await json<{ ids: string[] }>(server.port, '/api/segment/batch/order?size=1500');
-    expect(ids.map(Number).filter((id) => id >= theirs!.low && id < theirs!.above)).toEqual([]);
+    expect(ids.map(Number).filter((id) => id >= theirs!.low && id < theirs!.above)).toStrictEqual([]);
     expect(Math.max(...ids.map(Number))).toBeGreaterThanOrEqual(theirs!.above as number);
     expect(await workerOf(server)).toBe(3);
   });

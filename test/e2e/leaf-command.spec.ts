@@ -112,7 +112,7 @@ describe('the built command leaf', () => {
       expect(await leaf(args, { NODE_OPTIONS: hook, LOADED_FILES: list })).toMatchObject({ code: 0, err: '' });
       const files = (JSON.parse(await readFile(list, 'utf8')) as string[]).filter((file) => file.startsWith(ROOT));
       const ours = /^(dist\/libs\/(cli|core)|node_modules\/commander|test\/support\/fixtures)\//;
-      expect(files.map((file) => relative(ROOT, file)).filter((file) => !ours.test(file))).toEqual([]);
+      expect(files.map((file) => relative(ROOT, file)).filter((file) => !ours.test(file))).toStrictEqual([]);
     },
   );
 

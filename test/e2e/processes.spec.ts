@@ -169,7 +169,7 @@ describe('A server of several processes', () => {
     await until('more IDs', () => ids.length > after + 200);
     stopped = true;
     await Promise.all([...callers, watching]);
-    expect(refused).toEqual([]);
+    expect(refused).toStrictEqual([]);
     expect(new Set(ids).size).toBe(ids.length);
     expect(server.stdout).toContain('was ended by SIGKILL');
   });
@@ -259,7 +259,7 @@ describe('A server of several processes', () => {
     const first = await text(server.port, SNOWFLAKE);
     server.signal('SIGTERM');
     expect(await server.exit()).toEqual({ code: 0, signal: null });
-    expect(pids.filter(isAlive)).toEqual([]);
+    expect(pids.filter(isAlive)).toStrictEqual([]);
     expect(releases(server)).toHaveLength(PROCESSES);
     const next = await servers.start(directory, ENV);
     expect(BigInt(await text(next.port, SNOWFLAKE))).toBeGreaterThan(BigInt(first));

@@ -41,13 +41,13 @@ describe('a server that may write its data directory only', () => {
     if (files.length > 0) expect(await text(port, '/api/segment/get/leaf-segment-test')).toBe('1');
     expect(await text(port, '/api/snowflake/get/order')).toMatch(/^\d{19}$/);
     expect(await text(port, '/metrics')).toContain('leaf_http_requests_total');
-    expect(await server.strayFiles()).toEqual([]);
+    expect(await server.strayFiles()).toStrictEqual([]);
 
     leaf.signal('SIGTERM');
     expect(await leaf.exit()).toEqual({ code: 0, signal: null });
     expect(leaf.stderr).toBe('');
     expect(leaf.stdout).not.toMatch(/"level":"(error|fatal)"/);
     expect(await readdir(leaf.directory)).toEqual(expect.arrayContaining(files));
-    expect(await server.strayFiles()).toEqual([]);
+    expect(await server.strayFiles()).toStrictEqual([]);
   });
 });

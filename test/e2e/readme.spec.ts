@@ -53,7 +53,7 @@ it('README shows commands that answer in their order as it says', async () => {
 it('the quick start shows commands that answer in their order as it says', async () => {
   const page = readPage('docs/quick-start.md');
   const [one = '', take = '', two = '', both = '', ...others] = blocksOf(page, 'sh');
-  expect(others).toEqual([]);
+  expect(others).toStrictEqual([]);
   const [port, first, second] = await freePorts(3);
   const server = await openTerminal({ LEAF_PORT: String(port) });
   const secret = await server.run(one.replace('npm ci && npm run build\n', '').replace('npm start', 'npm start &'));

@@ -118,7 +118,7 @@ describe.each(['MariaDB', 'PostgreSQL', 'embedded'])('a backup and a restore of 
     await ready(second.port);
     expect(lowest(await rangesOf(second, 'range/order?size=1000'))).toBeGreaterThan(highest(orders));
     expect(lowest(await rangesOf(second, 'period/invoice?size=10'))).toBeGreaterThan(highest(invoices));
-    expect((await snowflakesOf(second)).filter((id) => events.includes(id))).toEqual([]);
+    expect((await snowflakesOf(second)).filter((id) => events.includes(id))).toStrictEqual([]);
     const { code } = await servers.spawn(join(directory, 'data'), settings, ['check']).exit();
     expect(code).toBe(0);
   });

@@ -68,7 +68,7 @@ it.each(Object.keys(PROXIES))(
     }
     const { ids, failures } = await callers.stop();
 
-    expect([...failures, ...(proxy.failures ?? [])]).toEqual([]);
+    expect([...failures, ...(proxy.failures ?? [])]).toStrictEqual([]);
     for (const [path, some] of ids) {
       expect(new Set(some).size).toBe(some.length);
       console.info(`${name}, ${path}: ${some.length} IDs, ${ROUNDS * SERVERS} restarts`);

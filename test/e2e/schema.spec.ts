@@ -77,7 +77,7 @@ describe('leaf-server schema', () => {
       } finally {
         await dataSource.destroy();
       }
-      expect(created).toEqual([]);
+      expect(created).toStrictEqual([]);
     } finally {
       await stop();
     }

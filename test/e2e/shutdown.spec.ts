@@ -67,7 +67,7 @@ describe('SIGTERM', () => {
     agent.destroy();
 
     expect(JSON.parse(ready.body)).toMatchObject({ status: 'error', error: { drain: { status: 'down' } } });
-    expect(segment.concat(snowflake).filter(({ status }) => status !== 200)).toEqual([]);
+    expect(segment.concat(snowflake).filter(({ status }) => status !== 200)).toStrictEqual([]);
     for (const answers of [segment.slice(before + 20), snowflake.slice(-10)]) {
       expect(new Set(answers.map(({ headers }) => headers.connection))).toEqual(new Set(['close']));
     }

@@ -80,7 +80,7 @@ async function lenientServer(): Promise<number> {
 
 it.each(['through nginx', 'through HAProxy'])('a server that ignores bodies is detected %s', async (way) => {
   const port = await WAYS[way]!(await lenientServer());
-  expect(mistakes(await attack(port, [requestOf('ordinary', 4)]))).toEqual([]);
+  expect(mistakes(await attack(port, [requestOf('ordinary', 4)]))).toStrictEqual([]);
   // The victim is not always sent over the connection that the attacker has used.
   let noticed: readonly string[] = [];
   for (let tries = 0; tries < 20 && noticed.length === 0; tries++) {

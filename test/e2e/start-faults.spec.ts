@@ -45,7 +45,7 @@ async function fault(server: BuiltServer, code: LeafErrorCode): Promise<string> 
   expect(await server.exit()).toEqual({ code: 1, signal: null });
   const [first = '', ...more] = server.stderr.replace(/\n$/, '').split('\n');
   expect(first).toMatch(new RegExp(`^leaf-server cannot start: ${code}: .`));
-  expect(more.filter((line) => !line.startsWith('  - '))).toEqual([]);
+  expect(more.filter((line) => !line.startsWith('  - '))).toStrictEqual([]);
   expect(server.stdout).not.toContain('"level":"error"');
   expect(server.stdout).not.toContain('Listening');
   return server.stderr;
@@ -206,7 +206,7 @@ describe('the port', () => {
         const env = { LEAF_PORT: String(port), LEAF_SHUTDOWN_DRAIN_MS: '600000', LEAF_PROCESSES: processes };
         const folder = join(directory, 'data');
         expect(await fault(servers.spawn(folder, env), 'LEAF_PORT_UNUSABLE')).toContain(`127.0.0.1:${port}`);
-        expect(await readdir(directory)).toEqual([]);
+        expect(await readdir(directory)).toStrictEqual([]);
       }
     } finally {
       await new Promise((resolve) => other.close(resolve));
@@ -265,7 +265,7 @@ describe('the environment', () => {
     const message = await fault(servers.spawn(directory, env), 'LEAF_CONFIG_INVALID');
     const named = message.split('\n').flatMap((line) => /^ {2}- (LEAF_\w+)/.exec(line)?.[1] ?? []);
     expect(named.sort()).toEqual(Object.keys(env).sort());
-    expect(await readdir(directory)).toEqual([]);
+    expect(await readdir(directory)).toStrictEqual([]);
   });
 
   it.each([

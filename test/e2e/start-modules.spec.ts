@@ -43,9 +43,9 @@ it('a start on SQLite loads few files, and no package of other settings', async 
   const outside = new Set(files.filter((file) => packageOf(file) !== undefined).map(packageOf));
   const bundled = new Set(files.filter((file) => packageOf(file) === undefined).flatMap(packagesIn));
   const dependencies = ['@libsql/', '@neon-rs/load', 'detect-libc', 'libsql'];
-  expect([...outside].filter((name) => !dependencies.some((each) => name?.startsWith(each)))).toEqual([]);
+  expect([...outside].filter((name) => !dependencies.some((each) => name?.startsWith(each)))).toStrictEqual([]);
   expect([...bundled]).toEqual(expect.arrayContaining(['@nestjs/core', 'fastify', 'typeorm']));
-  expect([...outside, ...bundled].filter((name) => UNUSED.test(name ?? ''))).toEqual([]);
+  expect([...outside, ...bundled].filter((name) => UNUSED.test(name ?? ''))).toStrictEqual([]);
   expect(files.length).toBeLessThan(MAX_FILES);
 });
 
@@ -78,7 +78,7 @@ describe('without packages beside the bundle', () => {
     const directory = await copies.makeDirectory();
     const server = copies.spawn(directory, { TMPDIR: directory }, ['--version']);
     expect(await server.exit()).toEqual({ code: 0, signal: null });
-    expect(await readdir(directory)).toEqual([]);
+    expect(await readdir(directory)).toStrictEqual([]);
     // Node.js 20 has no such cache.
     const kept = await readdir(join(copy, 'node_modules/.cache/leaf-server')).catch(() => []);
     expect(kept).toHaveLength('enableCompileCache' in nodeModule ? 1 : 0);

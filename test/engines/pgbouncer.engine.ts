@@ -55,7 +55,7 @@ it('keeps no lock of the migrations, whichever session a statement runs in', asy
         await database.destroy();
       }
       const { rows } = await pair.primary.query("SELECT 1 FROM pg_locks WHERE locktype = 'advisory'");
-      expect(rows).toEqual([]);
+      expect(rows).toStrictEqual([]);
     }
   } finally {
     await engine.stop();

@@ -39,7 +39,7 @@ describe('the access log', () => {
     await start();
     await text(server.port, SEGMENT);
     await call(server.port, '/no-such-route');
-    expect(lines()).toEqual([]);
+    expect(lines()).toStrictEqual([]);
   });
 
   it('has a line for each request: fast, ordinary, refused, invalid', async () => {
@@ -79,7 +79,7 @@ describe('the access log', () => {
   it('has slow requests only, or a share of them', async () => {
     await start({ LEAF_ACCESS_LOG: 'slow', LEAF_ACCESS_LOG_SLOW_MS: '60000' });
     for (let n = 0; n < 20; n++) await text(server.port, SEGMENT);
-    expect(lines()).toEqual([]);
+    expect(lines()).toStrictEqual([]);
     await server.stop();
     log.end();
     await start({ LEAF_ACCESS_LOG: 'sampled', LEAF_ACCESS_LOG_RATIO: '0.5' });

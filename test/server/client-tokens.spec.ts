@@ -146,7 +146,7 @@ describe('A blocked client', () => {
     expect((await take(port, '/api/segment/get/strict', bearer(SHOP))).status).toBe(200);
     expect(JSON.parse((await admin(port, 'DELETE', path)).body)).toEqual({ client: 'billing', blocked: false });
     expect((await take(port, SINGLE, bearer(BILLING))).body).toBe('2');
-    expect(await blocked()).toEqual([]);
+    expect(await blocked()).toStrictEqual([]);
     log.end();
     const audited = log.all.filter((line) => line.includes('block client'));
     expect(audited).toHaveLength(2);

@@ -112,7 +112,7 @@ describe('when HTTP closes', () => {
     await Promise.all([closing, once(client.socket, 'close')]);
     const answers = answersOf(client.received);
     expect(answers.length).toBeGreaterThan(sent);
-    expect(answers.filter(({ whole, status }) => !whole || status !== '200')).toEqual([]);
+    expect(answers.filter(({ whole, status }) => !whole || status !== '200')).toStrictEqual([]);
   });
 });
 

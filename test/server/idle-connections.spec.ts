@@ -131,7 +131,7 @@ describe('at the limit of connections', () => {
       expect((await admin(server.port, method, '/api/server/drain')).status).toBe(200);
     }
     expect(await refusals()).toBe(1);
-    expect(streams.filter(({ ended }) => ended)).toEqual([]);
+    expect(streams.filter(({ ended }) => ended)).toStrictEqual([]);
     streams[0]?.close();
     await until('a place for another one', async () => (await call(server.port, SLOW_ID)).status === 200);
   });

@@ -40,7 +40,7 @@ function expectGrown(before: Scrape, after: Scrape): void {
       );
   const now = new Map(flatten(after));
   const fallen = flatten(before).filter(([key, value]) => !((now.get(key) ?? -1) >= value));
-  expect(fallen).toEqual([]);
+  expect(fallen).toStrictEqual([]);
 }
 
 async function take(tag: string, count: number): Promise<void> {
@@ -137,7 +137,7 @@ describe('/metrics', () => {
     const after = await scrape(server.port);
     expectGrown(before, after);
     expect(values(after, 'leaf_ids_issued_total', { tag: '_other' })).toEqual([101]);
-    expect(values(after, 'leaf_ids_issued_total', { tag: TAG })).toEqual([]);
+    expect(values(after, 'leaf_ids_issued_total', { tag: TAG })).toStrictEqual([]);
   });
 
   it('goes on counting where a tag was that is removed and made anew', async () => {
@@ -148,7 +148,7 @@ describe('/metrics', () => {
     const without = await scrape(server.port);
     expectGrown(before, without);
     expect(values(without, 'leaf_ids_issued_total', { tag: TAG })).toEqual([5]);
-    expect(values(without, 'leaf_segment_remaining_ids', { tag: TAG })).toEqual([]);
+    expect(values(without, 'leaf_segment_remaining_ids', { tag: TAG })).toStrictEqual([]);
     const body = { tag: TAG, step: 100, maxId: '1000000' };
     expect((await admin(port, 'POST', '/api/tags', body)).status).toBe(201);
     await take(TAG, 3);
@@ -222,7 +222,7 @@ describe('/metrics', () => {
       await other.stop();
       await removeDataDirectory(directory);
     }
-    expect(values(await scrape(server.port), 'leaf_clock_offset_seconds')).toEqual([]);
+    expect(values(await scrape(server.port), 'leaf_clock_offset_seconds')).toStrictEqual([]);
   });
 
   it('says that a server waits for a worker ID while all of its range are used, and how much time it has reserved: none', async () => {

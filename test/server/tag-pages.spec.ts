@@ -66,7 +66,7 @@ describe.each(LISTS)('%s', (path) => {
     const last = await call(server.port, `${path}?limit=5&after=${NAMES.at(-6)}`);
     expect(tagsIn(last)).toEqual(NAMES.slice(-5));
     expect(last.headers['link']).toBeUndefined();
-    expect(tagsIn(await call(server.port, `${path}?after=${NAMES.at(-1)}`))).toEqual([]);
+    expect(tagsIn(await call(server.port, `${path}?after=${NAMES.at(-1)}`))).toStrictEqual([]);
     expect(tagsIn(await call(server.port, `${path}?limit=1&after=Shop:tag`))).toEqual([NAMES[0]]);
   });
 

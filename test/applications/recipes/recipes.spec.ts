@@ -53,7 +53,7 @@ describe.each(cases)('the recipe for $title', ({ application, recipe }) => {
   it.each(recipe.kinds)('gives each row on %s a key of Leaf, or refuses it', async (kind) => {
     const results = await application().run(recipe, kind, await createDatabase(recipe, kind));
     outcomes.set(kind, results);
-    expect(results.filter(({ outcome }) => outcome === 'wrong')).toEqual([]);
+    expect(results.filter(({ outcome }) => outcome === 'wrong')).toStrictEqual([]);
   });
 
   it('is described by test/applications/recipes/README.md', () => {

@@ -48,7 +48,7 @@ describe('in a browser without the Internet, below a path', () => {
   });
   afterEach(async () => {
     await page.close();
-    expect(faults).toEqual([]);
+    expect(faults).toStrictEqual([]);
   });
 
   it.each([

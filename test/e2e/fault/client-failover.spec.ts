@@ -122,11 +122,11 @@ it('no call fails and no ID comes twice while three servers are killed and start
   stopping = true;
   await Promise.all(callers);
 
-  expect(failures).toEqual([]);
+  expect(failures).toStrictEqual([]);
   expect(calls).toBeGreaterThan(1000);
   for (const { ranges } of issued.values()) {
     expect(ranges.length).toBeGreaterThan(100);
-    expect(givenTwice(ranges)).toEqual([]);
+    expect(givenTwice(ranges)).toStrictEqual([]);
   }
   expect(snowflakes.length).toBeGreaterThan(1000);
   expect(new Set(snowflakes).size).toBe(snowflakes.length);

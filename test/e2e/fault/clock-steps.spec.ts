@@ -151,8 +151,8 @@ describe.each(SERVER_REGISTRIES)('a server with the registry $name', ({ start, k
     await until('load', () => after.count > MANY);
     await after.end();
 
-    expect([...before.descents, ...after.descents, ...after.breaks]).toEqual([]);
-    expect(givenTwice([...before.ranges, ...after.ranges])).toEqual([]);
+    expect([...before.descents, ...after.descents, ...after.breaks]).toStrictEqual([]);
+    expect(givenTwice([...before.ranges, ...after.ranges])).toStrictEqual([]);
     if (keepsWorker) {
       expect(after.workers).toEqual(before.workers);
       expect([...after.refusals.keys(), 'LEAF_NOT_READY']).toContain('LEAF_NOT_READY');
@@ -222,8 +222,8 @@ describe.each(SERVER_REGISTRIES)('a server with the registry $name', ({ start, k
     await load.end();
 
     expect(server.running).toBe(true);
-    expect([...load.breaks, ...load.descents]).toEqual([]);
-    expect(givenTwice(load.ranges)).toEqual([]);
+    expect([...load.breaks, ...load.descents]).toStrictEqual([]);
+    expect(givenTwice(load.ranges)).toStrictEqual([]);
     expect([...load.refusals.keys()]).toEqual(['LEAF_CLOCK_BACKWARDS']);
     const steps = await stepsSeen(server);
     expect(steps).toBeGreaterThan(absorbed.steps);

@@ -52,7 +52,7 @@ afterAll(async () => {
   for (const end of endings.reverse()) await end();
 });
 
-afterEach(() => expect(view.faults.splice(0)).toEqual([]));
+afterEach(() => expect(view.faults.splice(0)).toStrictEqual([]));
 
 it('shows ten thousand tags, and draws those in sight', async () => {
   await view.show('segments');

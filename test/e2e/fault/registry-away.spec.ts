@@ -103,7 +103,7 @@ it.each([
       const [record] = await store.list();
       expect(record).toMatchObject({ workerId, record: { free: false } });
       expect([load.workers, load.breaks, load.descents]).toEqual([new Set([workerId]), [], []]);
-      expect(givenTwice(load.ranges)).toEqual([]);
+      expect(givenTwice(load.ranges)).toStrictEqual([]);
       // It has used the reserved time, and no more.
       expect(last - leftAt).toBeLessThanOrEqual(TTL_MS);
       expect(refusedAt - leftAt).toBeGreaterThan(TTL_MS / 2);

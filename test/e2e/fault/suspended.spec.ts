@@ -158,7 +158,7 @@ describe.each(CASES)(
     async function end(holder: LeaseHolder): Promise<void> {
       await holder.kill();
       holders.delete(holder);
-      expect(holder.disorder).toEqual([]);
+      expect(holder.disorder).toStrictEqual([]);
     }
 
     /** None of their IDs can be the same then: within one process they ascend. */

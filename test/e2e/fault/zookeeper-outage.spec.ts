@@ -173,11 +173,11 @@ describe('ZooKeeper registries through outages of the ensemble', () => {
     expect([...recycle.refusals.keys()]).toEqual(['LEAF_LEASE_EXPIRED']);
     const ready = await call(recycle.server.port, '/health/ready');
     expect(ready.status).toBe(503);
-    expect([...normal.refusals]).toEqual([]);
+    expect([...normal.refusals]).toStrictEqual([]);
     await end();
     const healed = performance.now();
     await recovered(normal);
-    expect([...normal.refusals]).toEqual([]);
+    expect([...normal.refusals]).toStrictEqual([]);
     await recovered(recycle);
     process.stdout.write(`${fault}: recorded again ${Math.round(performance.now() - healed)} ms after the end\n`);
     expect([normal.notAscending, recycle.notAscending]).toEqual([0, 0]);

@@ -97,10 +97,10 @@ describe('the client in an empty folder', () => {
     const brought = Object.entries(packages);
     process.stdout.write(`@leaf-ids/client and all that it brings: ${brought.length} packages\n`);
     expect(brought.length).toBeLessThan(10);
-    expect(brought.filter(([, { hasInstallScript, cpu }]) => hasInstallScript ?? cpu !== undefined)).toEqual([]);
+    expect(brought.filter(([, { hasInstallScript, cpu }]) => hasInstallScript ?? cpu !== undefined)).toStrictEqual([]);
     const files = await filesBelow(join(folder, 'node_modules'));
     expect(files).toContain(join(folder, 'node_modules/@leaf-ids/client/package.json'));
-    expect(files.filter((file) => file.endsWith('.node') || file.includes('/@nestjs/'))).toEqual([]);
+    expect(files.filter((file) => file.endsWith('.node') || file.includes('/@nestjs/'))).toStrictEqual([]);
   });
 
   it('loads from CommonJS and from ESM, without Nest', async () => {
@@ -131,7 +131,7 @@ describe('the command leaf in an empty folder', () => {
     const decoded = await command('npm', ['exec', '--', 'leaf', 'decode', '1169786042799259000', '--json'], folder);
     expect(JSON.parse(decoded)).toMatchObject({ workerId: 39, sequence: 3448 });
     const files = await filesBelow(join(folder, 'node_modules'));
-    expect(files.filter((file) => file.endsWith('.node') || file.includes('/@nestjs/'))).toEqual([]);
+    expect(files.filter((file) => file.endsWith('.node') || file.includes('/@nestjs/'))).toStrictEqual([]);
   });
 
   it('names the package that a database needs', async () => {
@@ -230,7 +230,7 @@ describe('programs', () => {
   });
 
   it.each(EXAMPLES)('examples/%s names all that it imports', async (example) => {
-    expect(await undeclaredImports(join(programs, example))).toEqual([]);
+    expect(await undeclaredImports(join(programs, example))).toStrictEqual([]);
   });
 
   it('examples/order-service takes orders, whose numbers do not count them', async () => {
@@ -354,7 +354,7 @@ describe('the commands of READMEs, as they stand there,', () => {
   it('install and start examples/remote-client', async () => {
     const readme = readPage('examples/remote-client/README.md');
     const [root = '', create = '', install = '', order = '', ...others] = blocksOfExample('remote-client');
-    expect(others).toEqual([]);
+    expect(others).toStrictEqual([]);
     const built = 'npm ci && npm run build && npm run pack\n';
     expect(root).toContain(built);
     const server = await open(clone, { LEAF_HOST: '127.0.0.1', LEAF_PORT: String(ports[8080]) });

@@ -89,9 +89,9 @@ it('what publishes needs the approval of an environment, runs after the tests, a
   expect(publishing.map(([, { needs }]) => needs)).toEqual(publishing.map(() => 'check'));
   for (const [name, job] of publishing) {
     expect([name, job.environment]).toEqual([name, expect.stringMatching(/^\w+$/)]);
-    expect(commandsOf(job).filter((command) => /\.ci\/run|npm (run )?test|jest|verify\b(?!-)/.test(command))).toEqual(
-      [],
-    );
+    expect(
+      commandsOf(job).filter((command) => /\.ci\/run|npm (run )?test|jest|verify\b(?!-)/.test(command)),
+    ).toStrictEqual([]);
   }
   const release = workflows.find(([file]) => file === 'release.yml')?.[1];
   expect([release?.jobs.check?.needs, commandsOf(release!.jobs.tag!).at(-1)]).toEqual([

@@ -30,7 +30,7 @@ describe('the schedule of a seed', () => {
     const pairs = take(4, 400).filter(({ second }) => second !== undefined);
     expect(pairs.length).toBeGreaterThan(40);
     for (const { first, second, offsetMs } of pairs) {
-      expect(second!.parts.filter((part) => first.parts.includes(part))).toEqual([]);
+      expect(second!.parts.filter((part) => first.parts.includes(part))).toStrictEqual([]);
       expect(offsetMs).toBeLessThanOrEqual(first.holdMs);
     }
   });

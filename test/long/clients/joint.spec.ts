@@ -36,10 +36,10 @@ it('processes with worker windows and prefetched ranges take no ID twice, whatev
       say: () => undefined,
     },
   });
-  expect(outcome.duplicates).toEqual([]);
-  expect(outcome.unexpected).toEqual([]);
+  expect(outcome.duplicates).toStrictEqual([]);
+  expect(outcome.unexpected).toStrictEqual([]);
   expect(outcome.snowflakes).toBeGreaterThan(10_000);
   expect(outcome.segments).toBeGreaterThan(10_000);
-  expect(outcome.traces.refused).toEqual([]);
+  expect(outcome.traces.refused).toStrictEqual([]);
   expect(outcome.traces.accepted).toBeGreaterThan(16);
 }, 300_000);

@@ -14,7 +14,7 @@ it(
     const goesOn = (rounds: number): boolean => rounds < ROUNDS;
     const outcome = await runEndurance({ goesOn, root: ROOT, folder, say: () => undefined });
     process.stdout.write(`${tell(outcome)}\nnode test/long/endurance/run.mjs\n`);
-    expect(outcome.courses.filter(({ flat }) => !flat)).toEqual([]);
+    expect(outcome.courses.filter(({ flat }) => !flat)).toStrictEqual([]);
     expect(outcome.switches).toBeGreaterThan(1000 * ROUNDS);
     expect(outcome.clientCalls).toBeGreaterThan(10 * ROUNDS);
   },

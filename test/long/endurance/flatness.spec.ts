@@ -23,7 +23,7 @@ describe('the course of what a process holds', () => {
       handles: 12 + (n % 3),
       heapBytes: 30e6 + (n % 4) * 2e5,
     }));
-    expect(coursesOf('server', samples).filter(({ flat }) => !flat)).toEqual([]);
+    expect(coursesOf('server', samples).filter(({ flat }) => !flat)).toStrictEqual([]);
   });
 
   it.each(FIGURES)('is not when %s grows, and that alone', (figure) => {

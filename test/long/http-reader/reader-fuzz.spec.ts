@@ -42,6 +42,6 @@ it(`${STREAMS} streams of bytes get the same responses with the reader of ID req
   };
   await Promise.all(Array.from({ length: CLIENTS }, client));
   console.log(`seed ${seed}: ${responses} responses to ${next} streams`);
-  expect(different).toEqual([]);
+  expect(different).toStrictEqual([]);
   expect(responses).toBeGreaterThan(STREAMS);
 }, 7_200_000);

@@ -30,7 +30,7 @@ it('records no fault for a broken connection, or for the database of the applica
   const record = new Record();
   for (const reason of ['timeout', 'reset', 'refused', 'LEAF_STORE_UNAVAILABLE']) record.refused(reason);
   record.refused('ER_LOCK_DEADLOCK', false);
-  expect(record.faults).toEqual([]);
+  expect(record.faults).toStrictEqual([]);
   record.refused('LEAF_INTERNAL', false);
   expect(record.faults).toEqual(['refused with LEAF_INTERNAL']);
 });

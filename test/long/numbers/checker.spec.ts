@@ -29,7 +29,7 @@ function changed<Item>(items: readonly Item[], index: number, change: Partial<It
 }
 
 it('finds nothing in a history without a fault', () => {
-  expect(faultsOf(historyOf(5))).toEqual([]);
+  expect(faultsOf(historyOf(5))).toStrictEqual([]);
 });
 
 const whole = historyOf(5);

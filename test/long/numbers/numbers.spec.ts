@@ -14,7 +14,7 @@ it.each(Object.keys(DATABASES) as (keyof typeof DATABASES)[])(
     process.stdout.write(
       `${database}: ${numbers} numbers, ${answers} answers, ${retried} asked again, ${rolledBack} rolled back, ${injected} injected faults, ${faults.length} faults\n`,
     );
-    expect(faults.slice(0, 5)).toEqual([]);
+    expect(faults.slice(0, 5)).toStrictEqual([]);
     expect(numbers).toBeGreaterThan(100);
     expect(retried).toBeGreaterThan(0);
     expect(rolledBack).toBeGreaterThan(0);

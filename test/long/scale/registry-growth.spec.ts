@@ -51,7 +51,7 @@ describe('the maintenance of a pool', () => {
     expect([await held(fleet, first), await held(fleet, other)]).toEqual([true, true]);
     await fleet.run(1.5 * TTL + 4 * MAINTAIN_MS);
     expect([await held(fleet, first), await held(fleet, other)]).toEqual([false, false]);
-    expect(fleet.rigs.flatMap(({ losses, historiesLost }) => [...losses, ...historiesLost])).toEqual([]);
+    expect(fleet.rigs.flatMap(({ losses, historiesLost }) => [...losses, ...historiesLost])).toStrictEqual([]);
     for (const rig of fleet.rigs) expect(await held(fleet, rig)).toBe(true);
   });
 

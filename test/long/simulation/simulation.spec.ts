@@ -19,7 +19,7 @@ describe('The lease, the generator and the registry in a simulated world', () =>
     expect(tally.acquired).toBeGreaterThan(700);
     expect(tally.reregistered).toBeGreaterThan(20);
     expect(tally.reacquired).toBeGreaterThan(5);
-    expect(FAULTS.filter((fault) => faults[fault] < 5)).toEqual([]);
+    expect(FAULTS.filter((fault) => faults[fault] < 5)).toStrictEqual([]);
   });
 
   it.each([
@@ -60,6 +60,6 @@ describe('A failing schedule', () => {
   });
 
   it('shrinks to nothing when nothing fails only with faults', async () => {
-    await expect(shrinkSeed(1)).resolves.toEqual([]);
+    await expect(shrinkSeed(1)).resolves.toStrictEqual([]);
   });
 });

@@ -14,10 +14,10 @@ it.each(['postgres', 'mariadb'] as const satisfies (keyof typeof DATABASES)[])(
     process.stdout.write(
       `${database}: ${operations} operations in ${Math.round(seconds)} s, ${kills} kills, ${failovers} failovers, ${lost} IDs lost, ${violations.length} violations, ${duplicates} duplicates\n`,
     );
-    expect(violations.slice(0, 3)).toEqual([]);
-    expect(disordered.slice(0, 3)).toEqual([]);
+    expect(violations.slice(0, 3)).toStrictEqual([]);
+    expect(disordered.slice(0, 3)).toStrictEqual([]);
     expect(duplicates).toBe(0);
-    expect(faults.slice(0, 3)).toEqual([]);
+    expect(faults.slice(0, 3)).toStrictEqual([]);
     expect(traces).toEqual({ accepted: 1, refused: [] });
     expect(operations).toBeGreaterThanOrEqual(OPERATIONS);
     expect(kills).toBeGreaterThanOrEqual(3);

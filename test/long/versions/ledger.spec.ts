@@ -8,7 +8,7 @@ describe('The ledger of a run of two versions', () => {
     ledger.add('tag order', first, 10n, 5);
     ledger.add('tag user', second, 10n, 5);
     ledger.add('tag order', second, 15n, 5);
-    expect(ledger.duplicates()).toEqual([]);
+    expect(ledger.duplicates()).toStrictEqual([]);
     ledger.add('tag order', first, 19n, 1);
     expect(ledger.duplicates()).toEqual([expect.stringContaining('"space":"tag order","from":"19","to":"19"')]);
     expect(Number(ledger.history.idsOf((space) => space === 'tag order'))).toBe(11);
@@ -20,7 +20,7 @@ describe('The ledger of a run of two versions', () => {
       void ledger.strict.push({ caller: 'a', startedAt, endedAt: startedAt + 1, from, to: from });
     call(1, 5);
     call(3, 6);
-    expect(ledger.disorder()).toEqual([]);
+    expect(ledger.disorder()).toStrictEqual([]);
     call(5, 4);
     expect(ledger.disorder()).toEqual(['strict: 4 began after the end of 6']);
   });

@@ -73,7 +73,7 @@ describe('a cluster of three', () => {
     await pass([server], clock, 4 * REPORT_MS);
     server.failures.splice(0);
     await server.report();
-    expect(server.failures).toEqual([]);
+    expect(server.failures).toStrictEqual([]);
 
     const [first, second] = cluster.servers as [EtcdServer, EtcdServer];
     await Promise.all([first.kill(), second.suspend()]);
@@ -95,7 +95,7 @@ describe('a cluster of three', () => {
     });
     await pass([server], clock, 2 * REPORT_MS);
     expect(server.ids.tryNext()).toBeDefined();
-    expect(server.losses).toEqual([]);
+    expect(server.losses).toStrictEqual([]);
   });
 });
 

@@ -40,7 +40,7 @@ it('etcd makes no record once the document has changed since it was read, or is 
     const before = await one.readRegistry();
     await reset();
     expect(await one.create(before, recordOf(1), 7)).toBeUndefined();
-    expect(await one.list()).toEqual([]);
+    expect(await one.list()).toStrictEqual([]);
     expect(await one.create(await one.readRegistry(), recordOf(1), 7)).toMatchObject({ workerId: 7 });
   } finally {
     await one.close();

@@ -59,7 +59,7 @@ segmentStoreContract('ShardedSegmentStore', {
         await first.shards.close();
         await second.shards.close();
         await cleanUp();
-        expect([...first.reports, ...second.reports]).toEqual([]);
+        expect([...first.reports, ...second.reports]).toStrictEqual([]);
       },
     };
   },

@@ -163,7 +163,7 @@ describe('servers on a ZooKeeper that was emptied', () => {
     expect([a.workerId, b.workerId].sort()).toEqual([0, 1]);
     expect(a.workerId).toBe(workerId);
     expect([a.losses, b.losses]).toEqual([[], []]);
-    expect(await givenTwice([a, b], clock, 6000)).toEqual([]);
+    expect(await givenTwice([a, b], clock, 6000)).toStrictEqual([]);
   });
 
   it('leave the node of another instance alone that has the number in their file', async () => {
@@ -192,7 +192,7 @@ describe('servers on a ZooKeeper that was emptied', () => {
       return again.workerId !== undefined;
     });
     expect([again.workerId, b.workerId]).toEqual([1, 0]);
-    expect(await givenTwice([again, b], clock, 9000)).toEqual([]);
+    expect(await givenTwice([again, b], clock, 9000)).toStrictEqual([]);
     expect([again.losses, b.losses]).toEqual([[], []]);
     againFile.close();
   });

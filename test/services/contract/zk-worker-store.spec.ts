@@ -112,7 +112,7 @@ describe('a store in ZooKeeper', () => {
       await sequential.create(registry, recordOf(`${ip}-x`), undefined);
       const made = await sequential.create(registry, recordOf(ip), undefined);
       expect(await sequential.list({ ip, port: 8080 })).toEqual([made]);
-      expect(await sequential.list({ ip, port: 808 })).toEqual([]);
+      expect(await sequential.list({ ip, port: 808 })).toStrictEqual([]);
       expect(made).toMatchObject({ workerId: 2 });
     });
 
@@ -124,7 +124,7 @@ describe('a store in ZooKeeper', () => {
         const INVALID = { code: 'LEAF_WORKER_FILE_INVALID', message: expect.stringContaining(path) };
         await expect(sequential.list({ ip: '10.0.0.7', port: 8080 })).rejects.toMatchObject(INVALID);
         await expect(sequential.read(0)).rejects.toMatchObject(INVALID);
-        expect(await sequential.list()).toEqual([]);
+        expect(await sequential.list()).toStrictEqual([]);
         expect(await session.getData(path)).toMatchObject({ data, version: 0 });
       },
     );
@@ -137,7 +137,7 @@ describe('a store in ZooKeeper', () => {
         await dataOf(`${FOREVER}/10.0.0.1:8080-0000000005`),
         'persistent',
       );
-      expect(await sequential.list({ ip: '10.0.0.2', port: 8080 })).toEqual([]);
+      expect(await sequential.list({ ip: '10.0.0.2', port: 8080 })).toStrictEqual([]);
       expect(await sequential.list()).toEqual([first]);
       expect(await sequential.read(5)).toEqual(first);
       expect(await sequential.create(registry, recordOf('10.0.0.3'), 5)).toBeUndefined();
@@ -168,7 +168,7 @@ describe('a store in ZooKeeper', () => {
         await session.create(`${WORKERS}/${n}`, data, 'persistent');
       }
       for (const name of ['04', 'workId:3', '-1', '1e3']) await session.create(`${WORKERS}/${name}`, '', 'persistent');
-      expect(await plain.list()).toEqual([]);
+      expect(await plain.list()).toStrictEqual([]);
       await expect(plain.read(0)).rejects.toMatchObject({ code: 'LEAF_WORKER_FILE_INVALID' });
     });
   });
@@ -212,7 +212,7 @@ describe('a store in ZooKeeper', () => {
 
   it('lists the servers that are up, and asks those with a URL for the time', async () => {
     const store = zkStore(session, PLAIN, { url: 'http://10.0.0.7:8080' });
-    await expect(store.peers()).resolves.toEqual([]);
+    await expect(store.peers()).resolves.toStrictEqual([]);
     const peers = `/snowflake/${NAME}/temporary`;
     await session.ensurePath(peers);
     const whole = { ip: '10.0.0.8', port: '8080', url: 'http://10.0.0.8:8080', workerId: 8 };

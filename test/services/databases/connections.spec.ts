@@ -190,7 +190,7 @@ describe.each(ENGINES)('connections to %s', (_, { type, waiting, moving }) => {
     proxy.blackhole();
     const calls = Array.from({ length: 100 }, () => store.allocate('other', 10));
     const outcomes = await Promise.allSettled(calls);
-    expect(outcomes.filter(({ status }) => status === 'fulfilled')).toEqual([]);
+    expect(outcomes.filter(({ status }) => status === 'fulfilled')).toStrictEqual([]);
     proxy.heal();
     await until('an answer', () =>
       store.allocate(TAG, 10).then(

@@ -64,7 +64,7 @@ describe.each<[string, () => Promise<DatabaseServer>]>([
     await putRows([['a', 1n, STEP]]);
     expect(await makeStore().allocate('a', undefined)).toMatchObject({ from: 1n });
     expect(await makeStore().allocate('a', undefined)).toMatchObject({ from: 101n });
-    expect(messages).toEqual([]);
+    expect(messages).toStrictEqual([]);
   });
 
   it('moves every tag forward by the gap, once, whoever sees it first', async () => {
@@ -185,7 +185,7 @@ describe.each<[string, () => Promise<DatabaseServer>]>([
     await makeStore().allocate('tag-0', undefined);
     const after = await maxIds();
     expect(after).toMatchObject({ bad: -5n, stepless: 1n + GAP, end: MAX_ID, 'tag-0': 1n + BigInt(STEP) * 2n + GAP });
-    expect(rows.filter(([tag, maxId]) => tag !== 'tag-0' && after[tag] !== maxId + GAP)).toEqual([]);
+    expect(rows.filter(([tag, maxId]) => tag !== 'tag-0' && after[tag] !== maxId + GAP)).toStrictEqual([]);
   });
 
   it('moves what is remembered of deleted tags', async () => {
@@ -204,7 +204,7 @@ describe.each<[string, () => Promise<DatabaseServer>]>([
   it('goes unnoticed when the gap is 0', async () => {
     await putRows([['a', 1n, STEP]]);
     await makeStore(0).allocate('a', undefined);
-    expect(await dataSource.query('SELECT id FROM leaf_segment_server')).toEqual([]);
+    expect(await dataSource.query('SELECT id FROM leaf_segment_server')).toStrictEqual([]);
     // A server with a gap cannot know which server issued these IDs.
     expect(await makeStore().allocate('a', undefined)).toMatchObject({ from: 101n + GAP });
     await dataSource.query(PROMOTE);

@@ -30,7 +30,7 @@ describe('PgBouncer in transaction mode', () => {
       expect(new Set(taken.map(({ from }) => from)).size).toBe(400);
       expect(await Promise.all(changes)).toHaveLength(4);
       const locks = await server.query("SELECT pid FROM pg_locks WHERE locktype = 'advisory'");
-      expect(locks.rows).toEqual([]);
+      expect(locks.rows).toStrictEqual([]);
     } finally {
       for (const each of servers) await each.destroy();
     }

@@ -44,7 +44,7 @@ describe.each<[string, () => Promise<Server>, string, string]>([
 
   it('a right that is missing', async () => {
     const rows = await store.list();
-    expect(rows).toEqual([]);
+    expect(rows).toStrictEqual([]);
     await admin.query(
       "INSERT INTO leaf_workerid_alloc (id, ip, port, ip_port) VALUES (7, '10.0.0.7', '8080', '10.0.0.7:8080')",
     );

@@ -71,7 +71,7 @@ describe.each([
       times.sort((a, b) => a - b);
       const p99 = times[Math.ceil(times.length * 0.99) - 1] ?? NaN;
       figures.push(`${database}, ${name}: ${size}, ${refused.length}, ${p99.toFixed(1)} ms`);
-      expect(refused).toEqual([]);
+      expect(refused).toStrictEqual([]);
       expect(seen.size).toBe(size);
     },
   );

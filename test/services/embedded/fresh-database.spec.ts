@@ -27,5 +27,7 @@ it.each([
   expect(await app.get(IdService).nextId('order')).toBe(1n);
   expect(app.get(IdService).snowflake()).toBeGreaterThan(0n);
   await app.close();
-  expect(warn.mock.calls.map(String).filter((text) => text.includes('is new or may have lost writes'))).toEqual([]);
+  expect(warn.mock.calls.map(String).filter((text) => text.includes('is new or may have lost writes'))).toStrictEqual(
+    [],
+  );
 });

@@ -94,9 +94,9 @@ describe.each([
   it('keeps its own migrations apart from those of Leaf', async () => {
     await start(host(url), IdModule.forRoot({ database: { dataSource: DataSource } }));
     const app = running[0]!;
-    expect(await app.get(DataSource).runMigrations()).toEqual([]);
-    expect(await rows.query('SELECT name FROM leaf_migrations')).not.toEqual([]);
-    expect(await rows.query('SELECT name FROM migrations')).toEqual([]);
+    expect(await app.get(DataSource).runMigrations()).toStrictEqual([]);
+    expect(await rows.query('SELECT name FROM leaf_migrations')).not.toStrictEqual([]);
+    expect(await rows.query('SELECT name FROM migrations')).toStrictEqual([]);
   });
 
   it('may have a schema and a naming strategy of its own, which the tables of Leaf do not follow', async () => {

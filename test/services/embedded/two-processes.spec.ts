@@ -104,7 +104,7 @@ describe('Two processes with the same options', () => {
     for (const { complaints } of [one, other]) complaints.length = 0;
     await new Promise((resolve) => setTimeout(resolve, WATCH_MS));
     await Promise.all([one.issues(10), other.issues(10)]);
-    expect([...one.complaints, ...other.complaints]).toEqual([]);
+    expect([...one.complaints, ...other.complaints]).toStrictEqual([]);
     expect([one.workerIds.length, other.workerIds.length]).toEqual([1, 1]);
     expect(one.workerIds).not.toEqual(other.workerIds);
 
@@ -112,7 +112,7 @@ describe('Two processes with the same options', () => {
     await one.end('SIGKILL');
     const again = start(name);
     await Promise.all([again.issues(10), other.issues(10)]);
-    expect([...other.complaints, ...again.complaints].filter((line) => line.startsWith('refused'))).toEqual([]);
+    expect([...other.complaints, ...again.complaints].filter((line) => line.startsWith('refused'))).toStrictEqual([]);
     await again.end('SIGTERM');
     await other.issues(10);
     expect(other.workerIds).toHaveLength(1);

@@ -71,7 +71,7 @@ export function failoverContract(database: string, { start, startPair }: Failove
         expect(await world.countLost(server.port)).toBe(0);
         await world.goOn(server.port, instances);
       }
-      expect(world.failovers).toEqual([]);
+      expect(world.failovers).toStrictEqual([]);
       await world.check(ROUNDS);
     });
 

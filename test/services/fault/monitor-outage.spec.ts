@@ -114,7 +114,7 @@ describe('the monitor while the database is away', () => {
       said.push(answered);
     }
     for (const part of [PASSWORD, encodeURIComponent(PASSWORD), 'never:shown']) {
-      expect(said.filter((answer) => answer.includes(part))).toEqual([]);
+      expect(said.filter((answer) => answer.includes(part))).toStrictEqual([]);
     }
   });
 

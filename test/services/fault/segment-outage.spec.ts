@@ -220,7 +220,7 @@ describe.each([
     await fault.end(world);
     ids.push(await recovered(generator));
     ids.push(...(await takeMany(generator)));
-    expect(notAscending(ids.map(single))).toEqual([]);
+    expect(notAscending(ids.map(single))).toStrictEqual([]);
     expect(world.store.most).toBe(1);
   });
 
@@ -253,7 +253,7 @@ describe.each([
     proxy.heal();
     given.push(single(await recovered(generator)));
     given.push(...(await takeMany(generator)).map(single));
-    expect(givenTwice(given)).toEqual([]);
+    expect(givenTwice(given)).toStrictEqual([]);
     expect(store.most).toBe(1);
   });
 
@@ -286,8 +286,8 @@ describe.each([
     given.push(single(await recovered(generator)));
     const both = await Promise.all([takeMany(generator), takeMany(other), ranges(generator, 3 * STEP)]);
     given.push(...both[0].map(single), ...both[1].map(single), ...both[2]);
-    expect(givenTwice(given)).toEqual([]);
-    if (answer === 'lost') expect(given.filter(({ from, to }) => to >= end && from < newEnd)).toEqual([]);
+    expect(givenTwice(given)).toStrictEqual([]);
+    if (answer === 'lost') expect(given.filter(({ from, to }) => to >= end && from < newEnd)).toStrictEqual([]);
   });
 
   it('lets no call wait for a slow database while IDs are buffered', async () => {

@@ -142,7 +142,7 @@ describe('several databases', () => {
     await rows.a.putRow('order', 500n, 10);
     const { shards, segments, tags, reports } = open(urls, { order: 'b' });
     await shards.start();
-    expect(await segments.listTags()).toEqual([]);
+    expect(await segments.listTags()).toStrictEqual([]);
     await segments.listTags();
     expect(reports).toEqual(['order in a, not b']);
     await expect(segments.allocate('order', 5)).rejects.toMatchObject({ code: 'LEAF_TAG_ROW_INVALID' });

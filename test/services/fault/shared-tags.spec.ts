@@ -72,7 +72,7 @@ describe('a tag that two databases share', () => {
     expect(await segments.allocate(tag, 1)).toMatchObject({ from: 101n, to: 200n });
     await tags.change(tag, { maxId: 1000n });
     await tags.remove(tag);
-    expect((await segments.listTags()).filter((entry) => entry.tag === tag)).toEqual([]);
+    expect((await segments.listTags()).filter((entry) => entry.tag === tag)).toStrictEqual([]);
     expect((await tags.create({ tag, step: 10 })).maxId).toBeGreaterThanOrEqual(1001n);
   });
 

@@ -109,8 +109,8 @@ describe.each([
   });
 
   it('lists the servers that are up, with their clocks, until they are gone', async () => {
-    expect(await store.peers()).toEqual([]);
-    expect(await store.timeSources()).toEqual([]);
+    expect(await store.peers()).toStrictEqual([]);
+    expect(await store.timeSources()).toStrictEqual([]);
     const other = zkStore(openSession(database), layout);
     store.announce(INSTANCE, 3);
     other.announce({ ...INSTANCE, ip: '::1' }, 4);
@@ -137,7 +137,7 @@ describe.each([
       await direct.create(`${UP}/${name}`, data, 'persistent');
     }
     expect(await store.peers()).toEqual(['a:1', 'b:2', 'c:3'].map((instance) => ({ instance, workerId: undefined })));
-    expect(await store.timeSources()).toEqual([]);
+    expect(await store.timeSources()).toStrictEqual([]);
   });
 
   it('provides at most 32 clocks: those of the next servers in order of address', async () => {

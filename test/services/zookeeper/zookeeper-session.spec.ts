@@ -308,7 +308,7 @@ describe('a process', () => {
 
   it('ends by itself once its session is closed', async () => {
     expect(await runProgram(database, CLOSE)).toBe('/up');
-    expect(await open().children('/')).toEqual([]);
+    expect(await open().children('/')).toStrictEqual([]);
   });
 
   it('ends by itself once its session is closed that has never reached a server', async () => {
@@ -317,7 +317,7 @@ describe('a process', () => {
 
   it('ends by itself with a session that nobody closes, which ends at the server too', async () => {
     expect(await runProgram(database, FORGET)).toBe('/up');
-    expect(await open().children('/')).toEqual([]);
+    expect(await open().children('/')).toStrictEqual([]);
   });
 
   it('connects where a process takes longer to start than a server may take to answer', async () => {
@@ -337,6 +337,6 @@ describe('a process', () => {
     expect(await session.children('/')).toEqual(['up']);
     program.kill('SIGKILL');
     await ended(pid);
-    expect(await session.children('/')).toEqual([]);
+    expect(await session.children('/')).toStrictEqual([]);
   });
 });

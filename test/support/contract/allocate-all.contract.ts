@@ -41,7 +41,7 @@ export function allocateAllContract(open: () => SegmentRows): void {
       ]);
       expect([await fixture.readMaxId('a'), await fixture.readMaxId('b')]).toEqual([1_000_001n, 503n]);
       expect(await second.allocateAll([{ tag: 'b', size: 1 }])).toEqual([{ from: 503n, to: 503n, step: 20 }]);
-      expect(await store.allocateAll([])).toEqual([]);
+      expect(await store.allocateAll([])).toStrictEqual([]);
     });
 
     it('what one is refused with leaves the others alone', async () => {

@@ -18,7 +18,7 @@ function expand(ranges: readonly IdRange[]): bigint[] {
 }
 
 function expectAscending(ids: readonly bigint[]): void {
-  expect(ids.filter((id, index) => index > 0 && id <= ids[index - 1]!)).toEqual([]);
+  expect(ids.filter((id, index) => index > 0 && id <= ids[index - 1]!)).toStrictEqual([]);
 }
 
 /** Contract of every `IdService`. */

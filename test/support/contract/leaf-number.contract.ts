@@ -109,7 +109,7 @@ export function leafNumberContract(name: string, isFile: boolean, open: () => Pr
           await fail();
         });
       await expect(late()).rejects.toBe(fault);
-      expect(await stored()).toEqual([]);
+      expect(await stored()).toStrictEqual([]);
       expect((await dataSource.getRepository(Invoice).save(invoice())).number).toBe('INV-0001');
       await expectWhole(1);
     });
@@ -175,7 +175,7 @@ export function leafNumberContract(name: string, isFile: boolean, open: () => Pr
       await numbers.void('invoice', torn.id, 'server', 'torn');
       const invoices = dataSource.getRepository(Invoice);
       await expect(invoices.save(torn)).rejects.toMatchObject({ code: 'LEAF_NUMBER_SETTLED' });
-      expect(await stored()).toEqual([]);
+      expect(await stored()).toStrictEqual([]);
     });
 
     it('belongs to the period of the document, also with a key that the database generates', async () => {
@@ -193,7 +193,7 @@ export function leafNumberContract(name: string, isFile: boolean, open: () => Pr
       const refused = { code: 'LEAF_REQUEST_INVALID' };
       await expect(leaf.next(dataSource.manager, 'invoice', 'a')).rejects.toMatchObject(refused);
       await expect(dataSource.getRepository(Invoice).insert(invoice())).rejects.toMatchObject(refused);
-      expect(await stored()).toEqual([]);
+      expect(await stored()).toStrictEqual([]);
     });
 
     it('is shared with servers, and the same for a key that another transaction has numbered meanwhile', async () => {

@@ -74,7 +74,7 @@ export function lostHistoryContract(name: string, open: () => Promise<DatabaseFi
       if (row === undefined || !isUsable(row)) throw new Error('the row cannot be used');
       await new TagHistory(access, dialect, guard).extend('order', row, 10n);
       expect((await server.allocate('order', 10)).from).toBe(unused.from);
-      expect(messages).toEqual([]);
+      expect(messages).toStrictEqual([]);
     });
 
     it('is not raised into what it has lost', async () => {
@@ -127,7 +127,7 @@ export function lostHistoryContract(name: string, open: () => Promise<DatabaseFi
       await tags.remove('order');
       await tags.create({ tag: 'order', step: 5 });
       expect(await take(newServer(), 'order', 10)).toMatchObject({ from: 111n });
-      expect(messages).toEqual([]);
+      expect(messages).toStrictEqual([]);
     });
 
     it('restored alone after Leaf has deleted it, by one ID', async () => {
@@ -248,7 +248,7 @@ export function lostHistoryContract(name: string, open: () => Promise<DatabaseFi
       // Other software raises max_id alone, beyond every limit.
       await execute("UPDATE leaf_alloc SET max_id = max_id + 5000000 WHERE biz_tag = 'order'");
       expect(await take(a, 'order', 10)).toMatchObject({ from: 5_000_510n });
-      expect(messages).toEqual([]);
+      expect(messages).toStrictEqual([]);
     });
 
     it.each([10, 0])('with a max stays below it, gap steps %d', async (gapSteps) => {
@@ -310,7 +310,7 @@ export function lostHistoryContract(name: string, open: () => Promise<DatabaseFi
       await take(a, 'order', 95);
       await a.recover('order', 101n);
       await a.recover('order', 101n);
-      expect(messages).toEqual([]);
+      expect(messages).toStrictEqual([]);
       await execute('UPDATE leaf_alloc SET max_id = 6');
       await a.recover('order', 101n);
       await b.recover('order', 6n);

@@ -168,7 +168,7 @@ export function moveTagsContract(name: string, open: () => Promise<ThreeDatabase
       expect(await move(half)).toEqual({ dryRun: false, tags: [] });
       const next = await startServer(['a', 'b', 'c'], half);
       for (const tag of tags) for (let n = 0; n < 3; n++) await take(next, tag);
-      for (const tag of tags) expect(givenTwice(issued.get(tag)!)).toEqual([]);
+      for (const tag of tags) expect(givenTwice(issued.get(tag)!)).toStrictEqual([]);
       expect(await check(['a', 'b', 'c'], half)).toMatchObject({ ok: true, problems: [] });
     });
   });

@@ -76,12 +76,12 @@ export function removeDatabaseContract(name: string, open: () => Promise<ThreeDa
       await serving(15);
       ended = true;
       await Promise.all(callers);
-      expect(descents).toEqual([]);
-      for (const ranges of issued.values()) expect(givenTwice(ranges)).toEqual([]);
-      expect([...refusals].filter((code) => !['LEAF_TAG_ROW_INVALID', 'LEAF_TAG_NOT_FOUND'].includes(code))).toEqual(
-        [],
-      );
-      expect(next.reports).toEqual([]);
+      expect(descents).toStrictEqual([]);
+      for (const ranges of issued.values()) expect(givenTwice(ranges)).toStrictEqual([]);
+      expect(
+        [...refusals].filter((code) => !['LEAF_TAG_ROW_INVALID', 'LEAF_TAG_NOT_FOUND'].includes(code)),
+      ).toStrictEqual([]);
+      expect(next.reports).toStrictEqual([]);
     });
 
     it('moves the settings, the periods and what was issued before a deletion', async () => {
@@ -152,7 +152,7 @@ export function removeDatabaseContract(name: string, open: () => Promise<ThreeDa
       const next = await startServer(['a', 'b']);
       const found = (await next.tags.list()).map(({ tag }) => tag).filter((tag) => tag.startsWith('new'));
       expect(found.sort()).toEqual(created.sort());
-      expect(await execute('c', "SELECT biz_tag FROM leaf_alloc WHERE biz_tag LIKE '%new%'")).toEqual([]);
+      expect(await execute('c', "SELECT biz_tag FROM leaf_alloc WHERE biz_tag LIKE '%new%'")).toStrictEqual([]);
     });
 
     it('keeps an interleaved tag whole: nothing is changed', async () => {
@@ -208,7 +208,7 @@ export function removeDatabaseContract(name: string, open: () => Promise<ThreeDa
       expect(again).toMatchObject({ remaining: ['a', 'b'], tags: [] });
       const next = await startServer(['a', 'b']);
       for (const tag of tags) for (let n = 0; n < 3; n++) await take(next, tag, 10);
-      expect(givenTwice(ranges)).toEqual([]);
+      expect(givenTwice(ranges)).toStrictEqual([]);
       expect(ranges.reduce((top, { to }) => (to > top ? to : top), 0n)).toBe(BigInt(10 * (ranges.length - 1) + 30));
       expect(await check(['a', 'b'])).toMatchObject({ ok: true });
     });

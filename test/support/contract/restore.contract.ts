@@ -83,7 +83,7 @@ export function restoreContract(name: string, open: () => Promise<DatabaseFixtur
       expect(await first(periodRow('invoice', day().name), next)).toBe(11n + GAP);
       expect(await first('shared', next)).toBe(101n + 2n * GAP);
       expect((await tags.create({ tag: 'gone', step: 10 })).maxId).toBe(500n + GAP);
-      expect(messages).toEqual([]);
+      expect(messages).toStrictEqual([]);
     });
 
     it.each([

@@ -98,7 +98,7 @@ export function sqlWorkerStoreContract(hosts: readonly DatabaseHostCase[]): void
         const unusable = { code: 'LEAF_DATABASE_UNUSABLE' };
         await store.create(registry, RECORD, 7);
         await tables.rows.query(`UPDATE ${table.name} SET lease_id = 'a.b.c'`);
-        expect(await store.list()).toEqual([]);
+        expect(await store.list()).toStrictEqual([]);
         await expect(store.list(INSTANCE)).rejects.toMatchObject(unusable);
         await expect(store.read(7, INSTANCE)).rejects.toMatchObject(unusable);
         await tables.rows.query(`INSERT INTO leaf_registry (name, document) VALUES ('workers', '{}')`);
@@ -127,7 +127,7 @@ export function sqlWorkerStoreContract(hosts: readonly DatabaseHostCase[]): void
         await store.create(registry, { ...RECORD, free: true }, 7);
         await store.create(registry, { ...RECORD, instance }, 8);
         expect(await store.peers(4999)).toEqual([{ instance: '10.0.0.7:8081', workerId: 8 }]);
-        expect(await store.peers(5000)).toEqual([]);
+        expect(await store.peers(5000)).toStrictEqual([]);
       });
 
       it('asks a database server for the time', async () => {

@@ -80,7 +80,7 @@ export function tagStoreContract(name: string, open: () => Promise<TagStoreFixtu
       [{ tag: 'a', step: 1, description: 'x'.repeat(MAX_DESCRIPTION + 1) }, 'LEAF_BODY_INVALID'],
     ] satisfies [NewTag, LeafErrorCode][])('refuses %p', async (tag, code) => {
       await expect(fixture.tags.create(tag)).rejects.toEqual(REFUSED(code));
-      expect(await fixture.tags.list()).toEqual([]);
+      expect(await fixture.tags.list()).toStrictEqual([]);
     });
 
     it('keeps the settings of a tag', async () => {

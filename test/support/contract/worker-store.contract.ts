@@ -64,8 +64,8 @@ export function workerStoreContract(name: string, harness: WorkerStoreHarness): 
     it('begins empty', async () => {
       const store = await open();
       expect((await store.readRegistry()).document).toBeUndefined();
-      expect(await store.list()).toEqual([]);
-      expect(await store.list(instanceAt(1))).toEqual([]);
+      expect(await store.list()).toStrictEqual([]);
+      expect(await store.list(instanceAt(1))).toStrictEqual([]);
       expect(await store.read(7, instanceAt(1))).toBeUndefined();
     });
 
@@ -104,7 +104,7 @@ export function workerStoreContract(name: string, harness: WorkerStoreHarness): 
       expect(await other.read(7, instanceAt(1))).toEqual(made);
       expect(await other.list()).toEqual([made]);
       expect(await other.list(instanceAt(1))).toEqual([made]);
-      expect(await other.list(instanceAt(2))).toEqual([]);
+      expect(await other.list(instanceAt(2))).toStrictEqual([]);
     });
 
     it('does not make a record that exists', async () => {

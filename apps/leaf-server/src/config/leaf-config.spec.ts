@@ -375,9 +375,9 @@ describe('loadConfig', () => {
   });
 
   it('does not warn of the variables of the command leaf', () => {
-    expect(loadConfig({ LEAF_URL: 'http://leaf', LEAF_TOKEN: 'x', LEAF_TOKEN_FILE: '/run/token' }).warnings).toEqual(
-      [],
-    );
+    expect(
+      loadConfig({ LEAF_URL: 'http://leaf', LEAF_TOKEN: 'x', LEAF_TOKEN_FILE: '/run/token' }).warnings,
+    ).toStrictEqual([]);
   });
 
   it('warns of a server that others cannot be told from', () => {

@@ -13,6 +13,6 @@ describe('the calm part', () => {
   it('is content with callers that wait no longer than the limit', () => {
     const calm = new Calm();
     calm.look(20_000, [{ name: 'slow', lastAnswerAt: 20_000 - CALM_LIMIT_MS }]);
-    expect(calm.late).toEqual([]);
+    expect(calm.late).toStrictEqual([]);
   });
 });

@@ -35,7 +35,7 @@ it('says who received an ID that came twice among many, and keeps those of other
     history.add('tag order', { from: base + 2n * i, to: base + 2n * i, caller: first, at: Number(i) });
   }
   history.add('tag user', { from: base, to: base + 10n, caller: second, at: 5 });
-  expect(history.duplicates()).toEqual([]);
+  expect(history.duplicates()).toStrictEqual([]);
   history.add('tag order', { from: base + 139_000n, to: base + 139_001n, caller: second, at: 7 });
   const id = String(base + 139_000n);
   expect(history.duplicates()).toEqual([

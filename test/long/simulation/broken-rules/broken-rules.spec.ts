@@ -25,7 +25,7 @@ it(
     );
     const rows = JSON.parse(stdout) as Row[];
     // One that is not found here: search with npm run sim -- --without W3 --seeds 6000, and put its world into rules.mjs.
-    expect(rows.filter(({ found }) => found === undefined)).toEqual([]);
+    expect(rows.filter(({ found }) => found === undefined)).toStrictEqual([]);
     const numbered = (letter: string, most: number): string[] =>
       Array.from({ length: most }, (_, index) => `${letter}${index + 1}`);
     expect(rows.map(({ rule }) => rule)).toEqual([...numbered('R', 13), ...numbered('W', 5)]);

@@ -11,7 +11,7 @@ it('Segments come once and ascend, whatever becomes of answers, rows and databas
   expect(segments.worlds).toBe(80);
   // Servers that refuse everything break no rule, and faults that never happen prove nothing.
   expect(segments.ids).toBeGreaterThan(100_000);
-  expect(SEGMENT_FAULTS.filter((fault) => segments.faults[fault] < 3)).toEqual([]);
+  expect(SEGMENT_FAULTS.filter((fault) => segments.faults[fault] < 3)).toStrictEqual([]);
 });
 
 it('A world of segments goes the same way whenever its seed is played', async () => {
