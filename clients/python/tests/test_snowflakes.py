@@ -143,20 +143,24 @@ class Snowflakes(unittest.TestCase):
     def test_no_id_of_a_lost_worker_in_a_call_that_waits(self) -> None:
         with FakeServer() as server:
             clock = Clock()
-            with client_of(server, clock) as client, ThreadPoolExecutor(1) as pool:
+            with client_of(server, clock) as client:
                 client.ready()
-                call = pool.submit(client.snowflakes, 5000)
-                window = client._core.window
-                while window.generator.timestamp < 0 or window.generator._left() > 0:
-                    pass
+                steps = client._core.snowflakes(5000)
+                next(steps)  # the sequence of a millisecond is used up
                 time.sleep(1.01)
                 server.script = lambda request, n: problem(409, "LEAF_LEASE_LOST") if request.method == "PUT" else None
+                window = client._core.window
                 with window.generator.lock:
                     window.renew()
-                while not call.done():
+                # Between two looks of the call, the worker is lost, and another one acquired.
+                while window.snapshot()["worker_id"] != 2:
                     time.sleep(0.01)
-                    clock.step(1)
-                self.assertEqual({2}, {client.decode(id).worker_id for id in call.result()})
+                clock.step(1)
+                with self.assertRaises(StopIteration) as end:
+                    while True:
+                        next(steps)
+                        clock.step(1)
+                self.assertEqual({2}, {client.decode(id).worker_id for id in end.exception.value})
 
     def test_a_new_term_is_above_the_newest_timestamp(self) -> None:
         lost = threading.Event()

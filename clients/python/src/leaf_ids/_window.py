@@ -14,7 +14,7 @@ from ._errors import LeafError
 from ._layout import BitLayout
 from ._segments import Record, Tools
 from ._servers import Policy, backoff_ms, monotonic_ms
-from ._snowflake import CEILING, EXHAUSTED, NO_TERM, Generator, Term
+from ._snowflake import CEILING, EXHAUSTED, Generator, Term
 from ._workers import log_later
 
 _PATH = "/api/workers"
@@ -104,15 +104,19 @@ class KeptWindow:
         tools, generator = self._tools, self.generator
         deadline = monotonic_ms() + tools.options.timeout_ms
         ids: List[int] = []
+        term = generator.term
         while True:
             changed = self._changed
             self.open()
             more, hold, error = generator.take(count - len(ids))
             ids += more
+            if generator.term is not term:
+                term = generator.term
+                ids.clear()  # no ID of a lost worker
+                if error is None:
+                    continue
             if error is None:
                 return ids
-            if hold == NO_TERM:
-                ids.clear()  # no ID of a lost worker
             left = deadline - monotonic_ms()
             if hold == EXHAUSTED and left > 0:
                 yield None, 0.0005
