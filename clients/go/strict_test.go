@@ -1,6 +1,7 @@
 package leaf
 
 import (
+	"context"
 	"net/http"
 	"slices"
 	"strconv"
@@ -78,7 +79,7 @@ func TestAStrictRequestIsForTheCallersThatWaitWhenItIsSent(t *testing.T) {
 
 func TestStrictAnswersThatDoNotAscendAreRefused(t *testing.T) {
 	s := newStrictServer(t)
-	c := newClient(t, Options{Timeout: 100 * time.Millisecond}, s)
+	c := newClient(t, Options{}, s)
 	last := must(c.Next(bg, "ledger"))(t)
 	s.setHook(func(w http.ResponseWriter, r *http.Request, _ map[string]any) bool {
 		s.mu.Lock()
@@ -86,7 +87,9 @@ func TestStrictAnswersThatDoNotAscendAreRefused(t *testing.T) {
 		s.next["ledger"] = last - 1
 		return false
 	})
-	_, err := c.Next(bg, "ledger")
+	ctx, cancel := context.WithTimeout(bg, 100*time.Millisecond)
+	defer cancel()
+	_, err := c.Next(ctx, "ledger")
 	wantCode(t, err, CodeServersUnavailable)
 	s.setHook(nil)
 	s.mu.Lock()

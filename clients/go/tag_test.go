@@ -138,7 +138,7 @@ func TestRepeatedAnswersAreRefused(t *testing.T) {
 		}
 		return false
 	})
-	c := newClient(t, Options{Timeout: 200 * time.Millisecond}, s)
+	c := newClient(t, Options{Timeout: time.Second}, s)
 	var u unique
 	for {
 		id, err := c.Next(bg, "order")
@@ -197,7 +197,7 @@ func TestAnswersWithLargeHeadersAreRefused(t *testing.T) {
 func TestTheLastIDIs2To63Minus1(t *testing.T) {
 	s := newServer(t)
 	s.next["order"] = 1<<63 - 1 - 100
-	c := newClient(t, Options{Timeout: 100 * time.Millisecond}, s)
+	c := newClient(t, Options{}, s)
 	ids := must(c.NextN(bg, "order", 100))(t)
 	if ids[99] != 1<<63-1 {
 		t.Fatalf("got %d", ids[99])
@@ -272,7 +272,7 @@ func TestOutage(t *testing.T) {
 		}
 		return down.Load()
 	})
-	c := newClient(t, Options{Timeout: 100 * time.Millisecond, Ejection: EjectionOptions{Max: time.Second}}, s)
+	c := newClient(t, Options{Timeout: time.Second, Ejection: EjectionOptions{Max: time.Second}}, s)
 	must(c.Next(bg, "order"))(t)
 	down.Store(true)
 	var u unique
@@ -475,7 +475,7 @@ func TestPeriods(t *testing.T) {
 
 func TestAPeriodRequestIsNotSentAfterItsCallerHasLeft(t *testing.T) {
 	s := newServer(t)
-	c := newClient(t, Options{MaxRequests: 1}, s)
+	c := newClient(t, Options{MaxRequests: 1, RequestTimeout: time.Minute}, s)
 	gate := make(chan struct{})
 	var asked atomic.Int64
 	s.setHook(func(w http.ResponseWriter, r *http.Request, _ map[string]any) bool {

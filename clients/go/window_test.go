@@ -355,7 +355,7 @@ func TestCloseReleasesWithTheNewestTimestamp(t *testing.T) {
 }
 
 func TestCloseReportsThatTheWorkerIDStaysReserved(t *testing.T) {
-	c, s, _ := held(t, Options{Timeout: 200 * time.Millisecond})
+	c, s, _ := held(t, Options{Timeout: time.Second})
 	s.setHook(func(w http.ResponseWriter, r *http.Request, _ map[string]any) bool { hangUp(w); return true })
 	wantCode(t, c.Close(bg), CodeServersUnavailable)
 }
@@ -422,7 +422,7 @@ func TestTheLeaseIsInNoErrorAndNoLog(t *testing.T) {
 	var log lockedBuffer
 	c, s, _ := held(t, Options{Logger: slog.New(slog.NewTextHandler(&log, &slog.HandlerOptions{Level: slog.LevelDebug}))})
 	s.setHook(func(w http.ResponseWriter, r *http.Request, _ map[string]any) bool { hangUp(w); return true })
-	ctx, cancel := context.WithTimeout(bg, 300*time.Millisecond)
+	ctx, cancel := context.WithTimeout(bg, time.Second)
 	defer cancel()
 	err := c.Close(ctx)
 	for _, text := range []string{log.String(), fmt.Sprint(err), fmt.Sprint(c.Snapshot().Servers[0].LastError)} {

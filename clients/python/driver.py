@@ -253,16 +253,21 @@ class Terminated(Exception):
 
 def main_sync(client: LeafClient, clock: Optional[Clock]) -> None:
     command: Command = {}
+    calls: List[threading.Thread] = []
     try:
         for line in sys.stdin:
             command = json.loads(line)
             if command["op"] == "close":
                 break
             if not safely_at_once(client, clock, command):
-                threading.Thread(target=execute, args=(client, command), daemon=True).start()
+                calls.append(threading.Thread(target=execute, args=(client, command), daemon=True))
+                calls[-1].start()
     except Terminated:
         pass
     client.close()
+    end = time.monotonic() + 1
+    for call in calls:  # those that the client has refused have answers to write
+        call.join(max(0, end - time.monotonic()))
     if command.get("op") == "close":
         answer(command)
 

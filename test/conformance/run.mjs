@@ -41,9 +41,13 @@ const command = given?.split(' ') ?? driverOf(client);
 
 const all = values.part === undefined ? Object.assign({}, ...Object.values(PARTS)) : PARTS[values.part];
 const chosen = values.server === undefined ? all : realServer(values.server);
-const waiting = Object.entries(chosen).filter(([name]) => name.includes(values.only));
+const wanted = Object.entries(chosen).filter(([name]) => name.includes(values.only));
+/** While the kit reads its long answers, the servers of other scenarios would not respond. */
+const isAlone = ([name]) => name === 'snowflake IDs of several threads';
+const waiting = wanted.filter((one) => !isAlone(one));
 let [passed, failed] = [0, 0];
 await Promise.all(Array.from({ length: Number(values.parallel) }, work));
+for (const one of wanted.filter(isAlone)) await judge(...one);
 process.stdout.write(`\n${passed} passed, ${failed} failed\n`);
 process.exit(failed > 0 || passed === 0 ? 1 : 0);
 

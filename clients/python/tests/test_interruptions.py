@@ -227,8 +227,8 @@ class Interruptions(unittest.TestCase):
         started = time.monotonic()
         with mock.patch("socket.getaddrinfo", lambda *_, **__: addresses):
             with mock.patch.object(socket.socket, "connect", connect), self.assertRaises(OSError):
-                connections.request("GET", "/", {}, b"", started + 0.3)
-        self.assertLess(time.monotonic() - started, 0.6)
+                connections.request("GET", "/", {}, b"", started + 1)
+        self.assertLess(time.monotonic() - started, 2)
 
     def test_a_token_function_that_exits(self) -> None:
         with FakeServer() as server, client_of(server, token=lambda: sys.exit(1)) as client:

@@ -188,7 +188,7 @@ class Segments(unittest.TestCase):
 
     def test_ids_in_memory_outlast_the_server(self) -> None:
         with FakeServer() as server:
-            client = client_of(server, timeout_ms=200)
+            client = client_of(server, timeout_ms=1000)
             client.next("order")
         with client:
             self.assertEqual(list(range(2, 101)), [client.next("order") for _ in range(99)])
@@ -198,7 +198,7 @@ class Segments(unittest.TestCase):
 
     def test_a_call_for_too_many_ids_takes_none(self) -> None:
         with FakeServer() as server:
-            client = client_of(server, timeout_ms=200)
+            client = client_of(server, timeout_ms=1000)
             client.next("order")
         with client:
             with self.assertRaises(LeafError):
@@ -221,7 +221,6 @@ class Segments(unittest.TestCase):
 
     def test_close_ends_waiting_calls_and_threads(self) -> None:
         release = threading.Event()
-        before = threading.active_count()
         with FakeServer(lambda request, n: Reply(lost=True, hold=release)) as server, ThreadPoolExecutor(1) as pool:
             client = client_of(server)
             call = pool.submit(client.next, "order")
@@ -236,7 +235,6 @@ class Segments(unittest.TestCase):
             client.close()
             self.assertEqual([], [thread for thread in threading.enumerate() if thread.name == "leaf-ids"])
             release.set()
-        self.assertGreaterEqual(before + 1, threading.active_count())
 
     def test_ids_of_threads_are_unique(self) -> None:
         with FakeServer() as server, client_of(server, segment=SegmentOptions(min_size=10, max_size=500)) as client:
@@ -326,7 +324,7 @@ class StrictTags(unittest.TestCase):
 
     def test_a_call_that_gave_up_leaves_a_gap(self) -> None:
         release = threading.Event()
-        with FakeServer() as server, client_of(server, timeout_ms=300, request_timeout_ms=5000) as client:
+        with FakeServer() as server, client_of(server, timeout_ms=1000, request_timeout_ms=5000) as client:
             server.strict = ["ledger"]
             client.next("ledger")
             server.script = lambda request, n: ranges("ledger", (102, 102), hold=release) if n == 3 else None
@@ -402,7 +400,7 @@ class Periods(unittest.TestCase):
     def test_no_request_for_a_call_that_has_ended(self) -> None:
         release = threading.Event()
         script = lambda request, n: Reply(lost=True, hold=release) if n == 1 else None  # noqa: E731
-        with FakeServer(script) as server, client_of(server, max_requests=1, timeout_ms=200) as client:
+        with FakeServer(script) as server, client_of(server, max_requests=1, timeout_ms=1000, request_timeout_ms=5000) as client:
             with ThreadPoolExecutor(5) as pool:
                 for call in [pool.submit(client.next_in_period, "invoice") for _ in range(5)]:
                     self.assertIsInstance(call.exception(), LeafError)

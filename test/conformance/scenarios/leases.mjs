@@ -30,7 +30,7 @@ async function losing(t, status, code) {
   const back = workers.indexOf(own, workers.indexOf(next) < 0 ? Infinity : workers.indexOf(next));
   t.check(back < 0, 'lost', `${runs[back]?.[0]} of worker ${own} after an ID of worker ${next}`);
   // The clocks of this host and of the client are the same.
-  const end = Date.now() - performance.now() + (lost?.answeredAt ?? Infinity) + PROCESSING_MS;
+  const end = Date.now() - performance.now() + (lost?.answeredAt ?? Infinity) + 2 * PROCESSING_MS;
   const late = runs.find(([id]) => fieldsOf(id).workerId === own && fieldsOf(id).timestamp > end);
   t.check(late === undefined, 'lost', `${late?.[0]} of worker ${own} was issued after ${status} ${code}`);
   const posts = t.requests.filter(isPost);

@@ -43,7 +43,7 @@ export const periods = {
 
   async 'numbers of periods: refusals'(t) {
     await t.server(({ tag }) => (tag === 'invoice' ? refusal(400, 'LEAF_PERIOD_INVALID') : { lose: true }));
-    const driver = await t.start({ timeoutMs: 800 });
+    const driver = await t.start({ timeoutMs: 3000 });
     await t.period(driver, 'invoice', '1999-01-01', 'LEAF_PERIOD_INVALID');
     await t.period(driver, 'receipt', undefined, 'LEAF_SERVERS_UNAVAILABLE');
   },

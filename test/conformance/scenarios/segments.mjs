@@ -136,7 +136,7 @@ export const segments = {
   async 'a refusal of all servers'(t) {
     await t.server(() => refusal(503, 'LEAF_SEGMENT_UNAVAILABLE', 1));
     await t.server(() => refusal(503, 'LEAF_SEGMENT_UNAVAILABLE', 1));
-    await t.next(await t.start({ timeoutMs: 800 }), 'order', 1, 'LEAF_SEGMENT_UNAVAILABLE');
+    await t.next(await t.start({ timeoutMs: 3000 }), 'order', 1, 'LEAF_SEGMENT_UNAVAILABLE');
   },
 
   async 'servers of two zones'(t) {

@@ -134,7 +134,7 @@ class SegmentTest {
   @Test
   void rejectsWithTheRefusalOfAllServersAtTheTimeLimit() {
     server.always = request -> request.refuse(503, "LEAF_SEGMENT_UNAVAILABLE");
-    LeafClient ids = open(server.client().timeout(Duration.ofMillis(200)));
+    LeafClient ids = open(server.client().timeout(Duration.ofSeconds(2)));
     assertEquals("LEAF_SEGMENT_UNAVAILABLE", codeOf(() -> ids.next("order")));
     assertEquals(0, ids.snapshot().waiting());
   }
@@ -142,7 +142,7 @@ class SegmentTest {
   @Test
   void rejectsWhenNoServerAnswersInTime() {
     server.close();
-    LeafClient ids = open(server.client().timeout(Duration.ofMillis(200))
+    LeafClient ids = open(server.client().timeout(Duration.ofSeconds(2))
         .ejection(1, Duration.ofSeconds(10), Duration.ofSeconds(10)));
     assertEquals("LEAF_SERVERS_UNAVAILABLE", codeOf(() -> ids.next("order")));
     server.always = null;
@@ -346,7 +346,7 @@ class SegmentTest {
 
   @Test
   void leavesBufferedIdsWhenACallCannotGetAll() {
-    LeafClient ids = open(server.client().timeout(Duration.ofMillis(200)));
+    LeafClient ids = open(server.client().timeout(Duration.ofSeconds(2)));
     assertEquals(1, ids.next("order"));
     server.always = TestServer.Request::lose;
     assertEquals("LEAF_SERVERS_UNAVAILABLE", codeOf(() -> ids.next("order", 500)));

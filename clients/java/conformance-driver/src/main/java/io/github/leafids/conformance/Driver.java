@@ -18,6 +18,7 @@ import java.time.Duration;
 import java.time.LocalDate;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
+import java.util.concurrent.TimeUnit;
 import java.util.function.LongSupplier;
 
 /** The driver of test/conformance for this client: commands on standard input, answers on standard output. */
@@ -31,7 +32,7 @@ final class Driver {
     this.out = out;
   }
 
-  public static void main(String[] args) throws IOException {
+  public static void main(String[] args) throws IOException, InterruptedException {
     Driver driver = new Driver(Json.parse(args[0]).asObject(), System.out);
     Runtime.getRuntime().addShutdownHook(new Thread(() -> {
       driver.client.close();
@@ -41,8 +42,16 @@ final class Driver {
     BufferedReader in = new BufferedReader(new InputStreamReader(System.in, StandardCharsets.UTF_8));
     for (String line = in.readLine(); line != null; line = in.readLine()) {
       JsonObject command = Json.parse(line).asObject();
+      String op = command.getString("op", "");
+      if (op.equals("close")) {
+        driver.client.close();
+        // The calls that the client has refused have answers to write.
+        commands.shutdown();
+        commands.awaitTermination(1, TimeUnit.SECONDS);
+        driver.obey(command);
+      }
       // In the order of the lines: they take no time.
-      if (command.getString("op", "").matches("step|freeze")) driver.obey(command);
+      if (op.matches("step|freeze")) driver.obey(command);
       else commands.execute(() -> driver.obey(command));
     }
     System.exit(0);
