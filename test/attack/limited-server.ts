@@ -3,7 +3,7 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import Libsql from 'libsql';
 import { SERVER_FILE } from '../support/build';
-import { freePort } from '../support/free-port';
+import { freePorts } from '../support/free-port';
 import { type BuiltServer, BuiltServers } from '../support/servers/built-server';
 import { call } from '../support/http/http';
 import { addWorkers, type WorkerRow } from '../support/servers/data-directory';
@@ -55,9 +55,7 @@ export class LimitedServer {
       if (tags + workers > 0) await makeTables(directory, registry);
       if (tags > 0) addTags(directory, tags);
       if (workers > 0) await addWorkers(directory, absentServers(workers));
-      const ports = new Set<number>();
-      while (ports.size < 2) ports.add(await freePort());
-      const [port, respPort] = [...ports] as [number, number];
+      const [port, respPort] = (await freePorts(2)) as [number, number];
       const server = servers.spawn(directory, {
         LEAF_PORT: String(port),
         LEAF_RESP_PORT: String(respPort),

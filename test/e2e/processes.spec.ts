@@ -1,6 +1,7 @@
 import { Agent } from 'node:http';
 import { BitLayout, DEFAULT_LAYOUT } from '@leaf-ids/core';
 import type { OverviewView, SegmentsView, SnowflakeView } from '../../apps/leaf-server/src/monitor/views/views';
+import { freePort } from '../support/free-port';
 import { admin, ADMIN_TOKEN } from '../support/http/admin';
 import { ensureBuilt } from '../support/build';
 import { type BuiltServer, BuiltServers } from '../support/servers/built-server';
@@ -267,17 +268,18 @@ describe('A server of several processes', () => {
 
   it('leaves no process behind when the one above them is killed', async () => {
     const directory = await servers.makeDirectory();
-    const server = await servers.start(directory, ENV);
+    const port = await freePort();
+    const env = { ...ENV, LEAF_PORT: String(port) };
+    const server = await servers.start(directory, env);
     await until('all processes', () => processesOf(server).size === PROCESSES);
     const pids = [...processesOf(server).values()];
-    const { port } = server;
     await text(port, SNOWFLAKE);
     server.signal('SIGKILL');
     await until('end of all', () => !pids.some(isAlive), 60_000);
     await until('the last lines of all', () => releases(server).length === PROCESSES);
     await expect(call(port, SNOWFLAKE)).rejects.toThrow('ECONNREFUSED');
-    const next = await servers.start(directory, { ...ENV, LEAF_PORT: String(port) });
-    await text(next.port, SNOWFLAKE);
+    await servers.start(directory, env);
+    await text(port, SNOWFLAKE);
   });
 
   it('takes a command of an operator in every process at once, and in one that comes later', async () => {

@@ -1,5 +1,5 @@
 import { ensureBuilt } from '../support/build';
-import { freePort } from '../support/free-port';
+import { freePorts } from '../support/free-port';
 import { type BuiltServer, BuiltServers } from '../support/servers/built-server';
 import { LoadBalancer } from '../support/servers/load-balancer';
 import { Callers } from '../support/http/callers';
@@ -44,8 +44,7 @@ it.each(Object.keys(PROXIES))(
   'behind %s, servers restarted one by one under load fail no request and give no ID twice',
   async (name) => {
     const directory = await servers.makeDirectory();
-    const ports: number[] = [];
-    for (let worker = 0; worker < SERVERS; worker++) ports.push(await freePort());
+    const ports = await freePorts(SERVERS);
     const start = async (worker: number): Promise<BuiltServer> => {
       const env = { ...DRAIN, LEAF_PORT: String(ports[worker]), LEAF_LOCAL_WORKERS: `{"*":${worker}}` };
       const server = await servers.start(directory, env);

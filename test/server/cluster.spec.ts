@@ -1,5 +1,5 @@
 import type { ClusterAnswer, ClusterWorkers } from '../../apps/leaf-server/src/cluster/views';
-import { freePort } from '../support/free-port';
+import { freePort, freePorts } from '../support/free-port';
 import { call, json, text } from '../support/http/http';
 import { problemCode } from '../support/http/problem';
 import { CLUSTER_TOKEN as TOKEN, ClusterRig, signedFor } from '../support/servers/cluster-rig';
@@ -169,7 +169,7 @@ describe('GET /api/cluster', () => {
   });
 
   it('asks over the management port, which all servers have', async () => {
-    const [port, management] = [await freePort(), await freePort()];
+    const [port, management] = (await freePorts(2)) as [number, number];
     const at = (host: string): Promise<TestServer> =>
       rig.start({
         ...{ LEAF_HOST: host, LEAF_ADVERTISE_HOST: host },

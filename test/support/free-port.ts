@@ -10,18 +10,22 @@ const LAST_PORT = 32_000;
 const PARTS = 16;
 const PART_SIZE = Math.floor((LAST_PORT - FIRST_PORT) / PARTS);
 
+/** Ports that this process was given, and does not listen on yet, perhaps. */
+const given = new Set<number>();
+
 /** Different ports that are currently free. */
-export async function freePorts(count: number): Promise<number[]> {
-  const ports = new Set<number>();
-  while (ports.size < count) ports.add(await freePort());
-  return [...ports];
+export function freePorts(count: number): Promise<number[]> {
+  return Promise.all(Array.from({ length: count }, () => freePort()));
 }
 
-/** Returns a port that is currently free. */
+/** Returns a port that is currently free, another one at each call. */
 export async function freePort(): Promise<number> {
   const part = Number(process.env.JEST_WORKER_ID ?? 0) % PARTS;
   for (;;) {
     const port = FIRST_PORT + part * PART_SIZE + Math.floor(Math.random() * PART_SIZE);
+    if (given.size > PART_SIZE / 2) given.clear();
+    if (given.has(port)) continue;
+    given.add(port);
     const free = await new Promise<boolean>((resolve) => {
       const server = createServer();
       server.on('error', () => resolve(false));
