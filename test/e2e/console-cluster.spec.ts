@@ -195,7 +195,7 @@ describe('commands', () => {
     await run.click();
     await servingRow(1).getByText('drain: done').waitFor();
     await servingRow(1).getByText('draining').waitFor();
-    expect(await servingRow(2).innerText()).toContain('ready');
+    await servingRow(2).getByText('ready').waitFor();
     await open();
     await dialog().getByLabel('Command', { exact: true }).selectOption('undrain');
     await run.click();

@@ -6,6 +6,7 @@ import { givenTwice, runsOf } from '../support/issued-ids';
 import { ApiContract, fetchApi } from '../support/openapi/contract';
 import { FUZZED_SERVER, FuzzClient } from '../support/openapi/fuzz-client';
 import { examplesOf, fuzzedRequest } from '../support/openapi/requests';
+import { drawn } from '../support/seeds';
 import { CLUSTER_TOKEN } from '../support/servers/cluster-rig';
 import { startTestServer, type TestServer } from '../support/servers/server';
 
@@ -73,7 +74,7 @@ it(
           if (answer?.status !== 200 || request.method !== 'GET' || !GIVES_IDS.test(operationId)) return;
           book(operationId, tag, answer.body);
         }),
-        { numRuns: RUNS },
+        drawn(RUNS),
       );
     } finally {
       client.close();

@@ -37,8 +37,9 @@ class History {
   async read(): Promise<{ readonly told: readonly number[][]; readonly all: readonly number[] }> {
     const readers = await Promise.all(this.readers);
     await until('two steps', () => readers.every((reader) => stepsIn(reader).length >= 2));
+    const told = readers.map(stepsIn);
     const { history: all } = await json<OverviewView>(this.server!.port, '/api/monitor/overview');
-    return { told: readers.map(stepsIn), all: all.snowflake };
+    return { told, all: all.snowflake };
   }
 
   async end(): Promise<void> {

@@ -15,6 +15,8 @@ export interface Run {
 
 const JEST = join(ROOT, 'node_modules/jest/bin/jest.js');
 const OUTPUT = 'out';
+/** Limit for one test, in milliseconds: several applications start at once. */
+const LIMIT_MS = 60_000;
 /** Packages that are not bundled: native ones, and CommonJS packages, whose `require` esbuild leaves in ESM. */
 const EXTERNAL = ['typeorm', 'libsql', 'mysql2', 'pg', '@nestjs/*', 'reflect-metadata'];
 
@@ -22,11 +24,17 @@ const EXTERNAL = ['typeorm', 'libsql', 'mysql2', 'pg', '@nestjs/*', 'reflect-met
 const RUNNERS: Record<Runner, (run: Run, file: string) => readonly string[]> = {
   Jest: ({ kind }, file) => [
     ...(kind === 'ESM' ? ['--experimental-vm-modules'] : []),
-    ...[JEST, '--rootDir', '.', '--testMatch', `**/${file}`],
+    ...[JEST, '--rootDir', '.', `--testTimeout=${LIMIT_MS}`, '--testMatch', `**/${file}`],
   ],
-  Vitest: ({ installation }, file) => [installation.tool('vitest'), 'run', '--globals', file],
+  Vitest: ({ installation }, file) => [
+    installation.tool('vitest'),
+    'run',
+    '--globals',
+    `--testTimeout=${LIMIT_MS}`,
+    file,
+  ],
   'node:test': (_, file) => ['--test-reporter', 'spec', '--test', `node.${file}`],
-  'bun test': (_, file) => ['test', `./${file}`],
+  'bun test': (_, file) => ['test', '--timeout', String(LIMIT_MS), `./${file}`],
 };
 
 /** The words after the name of the bundler. */

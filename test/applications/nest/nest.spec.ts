@@ -202,7 +202,7 @@ describe.each(MAJORS)('docs/first-id-in-nest.md on Nest %s', (nest) => {
   it('issues IDs from a file, and continues after a stop', async () => {
     const terminal = await Terminal.open(folderOf(nest), { PORT: port });
     await terminal.run(start);
-    await terminal.shows('Nest application successfully started');
+    await until('a listener', () => listens(port));
     for (const { command: line, shown } of stepsOf(calls)) {
       expect((await terminal.run(line.replace('3000', port))).trim()).toBe(shown);
     }
@@ -230,7 +230,7 @@ describe.each(MAJORS)('docs/first-id-in-nest.md on Nest %s', (nest) => {
         const env = { PORT: port, DATABASE_URL: await server.createDatabase() };
         const terminal = await Terminal.open(folderOf(nest), env);
         await terminal.run(`node ${folders[index]}/entity.js &`);
-        await terminal.shows('Nest application successfully started');
+        await until('a listener', () => listens(port));
         const answer = await terminal.run(`curl -X POST http://127.0.0.1:${port}/orders`);
         expect(JSON.parse(answer)).toEqual({ id: '1', customer: 'Ada' });
         await terminal.close();
@@ -238,6 +238,14 @@ describe.each(MAJORS)('docs/first-id-in-nest.md on Nest %s', (nest) => {
     });
   });
 });
+
+/** Nest logs that it has started before it listens. */
+function listens(port: string): Promise<boolean> {
+  return fetch(`http://127.0.0.1:${port}/`).then(
+    () => true,
+    () => false,
+  );
+}
 
 async function healthy(port: string): Promise<boolean> {
   return fetch(`http://127.0.0.1:${port}/health`).then(

@@ -57,6 +57,8 @@ describe('in a browser without the Internet, below a path', () => {
   ])('%p is in the language %p and finds a page by %p', async (path, language, words, button, result, text) => {
     await page.goto(`${origin}${BASE}${path}`);
     expect(await page.locator('html').getAttribute('lang')).toBe(language);
+    // The buttons are there before their code.
+    await page.waitForFunction("'__vue_app__' in document.querySelector('#app')");
     await page.getByRole('button', { name: button }).click();
     await page.getByRole('searchbox').fill(words);
     const first = page.locator(`.results a[href^="${result}"]`).first();

@@ -115,6 +115,8 @@ class ChaosRun {
 
   /** Everything serves again: every caller has to get IDs all the time, and none is refused. */
   private async calmPart(): Promise<readonly string[]> {
+    // While a replica is being made, nobody can commit for a moment.
+    await this.world.database.whole();
     const calm = new Calm();
     const end = this.books.now() + CALM_PART_MS;
     this.books.judge.calmSince = this.books.now();

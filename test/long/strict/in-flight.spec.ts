@@ -10,7 +10,9 @@ import { type PostgresServer, startPostgres } from '../../support/servers/postgr
 const CALLERS = 64;
 /** Mean pause of a caller between two calls, in milliseconds: without it, all of them would call at the same moment. */
 const PAUSE_MS = 4;
-const SECONDS = 6;
+const SECONDS = 2;
+/** The limits take turns, so that other work on the machine slows down each of them. */
+const ROUNDS = 3;
 const LIMITS = [1, 2, 4];
 const TAG = 'order';
 
@@ -73,8 +75,15 @@ describe.each([
       await database.putRow(TAG, 1n, 1000);
       await database.execute(`UPDATE leaf_alloc SET ordering = 'strict' WHERE biz_tag = '${TAG}'`);
       proxy.delay(delayMs);
-      const measured: Load[] = [];
-      for (const limit of LIMITS) measured.push(await load(database.store, limit));
+      const rounds: Load[][] = [];
+      for (let round = 0; round < ROUNDS; round++) {
+        const loads: Load[] = [];
+        for (const limit of LIMITS) loads.push(await load(database.store, limit));
+        rounds.push(loads);
+      }
+      const measured = LIMITS.map((_, index) =>
+        rounds.map((loads) => loads[index]!).reduce((best, one) => (one.p50 < best.p50 ? one : best)),
+      );
       for (const [index, { p50, p99, statementP50, perSecond }] of measured.entries()) {
         const figures = `p50 ${p50.toFixed(2)}, p99 ${p99.toFixed(2)}, of a statement ${statementP50.toFixed(2)} ms`;
         process.stdout.write(

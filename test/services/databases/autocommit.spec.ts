@@ -1,6 +1,6 @@
 import { DataSource } from 'typeorm';
 import { createSegmentStore, type DatabaseTarget, sharedTarget, parseDatabaseUrl } from '@leaf-ids/persistence';
-import { connect, connectAsServer, FAILOVER } from '../../support/contract/sql-stores';
+import { connect, FAILOVER } from '../../support/contract/sql-stores';
 import { type MariadbServer, startMariadb } from '../../support/servers/mariadb';
 
 const TAG = 'leaf-segment-test';
@@ -14,7 +14,7 @@ describe('a server whose sessions begin with autocommit off', () => {
   /** Takes ranges, and one more over another connection. */
   async function firstOfEach(target: DatabaseTarget, change: () => Promise<unknown>): Promise<bigint[]> {
     const taken: bigint[] = [];
-    const one = await connectAsServer(target);
+    const one = await connect(target, false);
     try {
       const store = createSegmentStore(one, FAILOVER);
       taken.push((await store.allocate(TAG, 10)).from);
@@ -23,7 +23,7 @@ describe('a server whose sessions begin with autocommit off', () => {
     } finally {
       await one.destroy();
     }
-    const other = await connectAsServer(target);
+    const other = await connect(target, false);
     try {
       taken.push((await createSegmentStore(other, FAILOVER).allocate(TAG, 10)).from);
     } finally {

@@ -1,6 +1,6 @@
 import { createSegmentStore, openDatabase, parseDatabaseUrl } from '@leaf-ids/persistence';
 import { systemRandom } from '@leaf-ids/core/internal';
-import { clock, connect, connectAsServer, FAILOVER } from '../../support/contract/sql-stores';
+import { clock, connect, FAILOVER } from '../../support/contract/sql-stores';
 import { startMariadb } from '../../support/servers/mariadb';
 import { startPostgres } from '../../support/servers/postgres';
 import { until } from '../../support/until';
@@ -15,13 +15,13 @@ async function crash(
 ): Promise<{ last: bigint; next: bigint }> {
   const target = parseDatabaseUrl(url);
   await (await connect(target)).destroy();
-  const before = await connectAsServer(target);
+  const before = await connect(target, false);
   await settle();
   const { to: last } = await createSegmentStore(before, FAILOVER).allocate(TAG, 10);
   await server.kill();
   await server.restart();
   await before.destroy();
-  const after = await connectAsServer(target);
+  const after = await connect(target, false);
   try {
     return { last, next: (await createSegmentStore(after, FAILOVER).allocate(TAG, 1)).from };
   } finally {

@@ -36,7 +36,9 @@ const ENGINES: Readonly<Record<string, Engine>> = {
   },
   PostgreSQL: {
     start: () => startPostgres(),
-    count: 'SELECT COUNT(*) AS count FROM pg_stat_activity WHERE datname = current_database()',
+    count:
+      "SELECT COUNT(*) AS count FROM pg_stat_activity WHERE datname = current_database() AND backend_type = 'client backend'",
+
     limit: `SELECT setting AS "limit" FROM pg_settings WHERE name = 'statement_timeout'`,
     socket: (directory, port) => ({ value: directory, path: join(directory, `.s.PGSQL.${port}`) }),
   },

@@ -19,7 +19,9 @@ it.each([
   const warn = jest.spyOn(Logger.prototype, 'warn').mockReturnValue();
   const store = new InMemoryWorkerStore(new InMemoryWorkers());
   const snowflake = { registry: { strategy: 'custom', store, policy: 'pool', remembers: true } } as const;
-  const imports = [IdModule.forRoot({ database: await create(), tags: ['order'], snowflake })];
+  const imports = [
+    IdModule.forRoot({ database: await create(), tags: ['order'], segment: { waitMs: 30_000 }, snowflake }),
+  ];
   const startedAt = performance.now();
   const app = await Test.createTestingModule({ imports }).compile();
   await app.init();

@@ -132,5 +132,6 @@ describe.each([
 function connectionsOf(url: string): string {
   return url.startsWith('mysql')
     ? 'SELECT COUNT(*) AS n FROM information_schema.processlist WHERE db = DATABASE() AND id <> CONNECTION_ID()'
-    : 'SELECT COUNT(*) AS n FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()';
+    : `SELECT COUNT(*) AS n FROM pg_stat_activity
+       WHERE datname = current_database() AND pid <> pg_backend_pid() AND backend_type = 'client backend'`;
 }

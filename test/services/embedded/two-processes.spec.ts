@@ -26,7 +26,7 @@ class Application {
 
   constructor(database: string) {
     const fixture = join(ROOT, 'test/support/fixtures/embedded-application.mjs');
-    const options = JSON.stringify({ database, tags: ['order'], snowflake: {} });
+    const options = JSON.stringify({ database, tags: ['order'], segment: { waitMs: 30_000 }, snowflake: {} });
     this.child = launch({ command: [process.execPath, fixture, options], env: {} });
     this.closed = once(this.child, 'close');
     createInterface({ input: this.child.stdout! }).on('line', (line) => this.read(line));

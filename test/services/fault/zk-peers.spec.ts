@@ -165,12 +165,12 @@ describe.each([
     await expect(process.extend()).rejects.toMatchObject({ ...UNREACHABLE, retryable: true });
     proxy.heal();
     expect(await recovered(() => process.extend())).toBe(true);
-    expect(await process.store.list()).toMatchObject([{ workerId }]);
+    expect(await recovered(() => process.store.list())).toMatchObject([{ workerId }]);
     proxy.refuse();
     await expect(process.extend()).rejects.toMatchObject(UNREACHABLE);
     proxy.heal();
     await recovered(() => process.claim.release(process.clock.now()));
-    expect((await process.store.list())[0]?.record.free).toBe(true);
+    expect((await recovered(() => process.store.list()))[0]?.record.free).toBe(true);
   });
 
   it('reports a wrong password, and does not affect the holder', async () => {

@@ -311,7 +311,11 @@ it('a session of an ensemble finds another server, and goes on as the same one',
     const leader = await ensemble.leader();
     await leader.kill();
     expect(await connected(() => session.getData('/a'))).toMatchObject({ version });
-    expect(await connected(() => session.setData('/a', 'x', version))).toMatchObject({ version: version + 1 });
+    await connected(async () => {
+      // A call of unknown outcome is repeated only if it was not carried out.
+      if ((await session.getData('/a'))?.version === version) await session.setData('/a', 'x', version);
+    });
+    expect(await connected(() => session.getData('/a'))).toMatchObject({ version: version + 1 });
     await leader.restart();
   }
   expect(await session.getData('/up')).toMatchObject({ ephemeral: 'ours' });
