@@ -82,6 +82,20 @@ export const leases = {
     t.check(leasesOf(posts).length === 1, 'lease', `${leasesOf(posts).length} leases for the tries of one POST`);
   },
 
+  async 'an extension is answered with another window of the lease'(t) {
+    t.windows = new Windows({ lastMs: 2000 });
+    await t.server((request) => {
+      if (!isPut(request)) return t.windows.answer(request);
+      // It begins after the end of this scenario, and the client has nothing to use until then.
+      const from = Date.now() + 60_000;
+      return t.windows.answer(request, { from, until: from + 60_000 }, { unusable: true });
+    });
+    const driver = await t.startWindow();
+    await t.ready(driver);
+    await t.runSnowflake(driver, { ms: 3500 });
+    t.check(t.requests.some(isPut), 'answers', 'no PUT was sent');
+  },
+
   async 'a restart'(t) {
     t.withoutRelease = true;
     await t.server((request) => t.windows.answer(request));
