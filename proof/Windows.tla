@@ -19,12 +19,14 @@ quiet == <<now, doc, net, judged, count>>
 
 \* The answer arrives if the client still waits for the request, or is lost. If it arrives late, the client has less.
 Waiting(r) == {c \in Clients : p[c].r = r /\ p[c].op \in {"asks", "held"}}
+\* W6: a late POST may have begun another window of the lease meanwhile. The client does not take it for its own.
+Accepts(c, claim) == Has("W6") => p[c].op = "asks" \/ p[c].from = claim.floor + 1
 Answer(x, r, claim) ==
     LET known == [ceiling |-> claim.ceiling, mark |-> claim.mark]
     IN
     /\ Stop(x, Hold(x, claim))
     /\ \/ UNCHANGED p
-       \/ \E c \in Waiting(r) : SetP(c, [
+       \/ \E c \in Waiting(r) : Accepts(c, claim) /\ SetP(c, [
             op |-> "held", worker |-> claim.worker, until |-> claim.ceiling, known |-> known, r |-> Absent,
             from |-> IF p[c].op = "asks" THEN claim.floor + 1 ELSE p[c].from,
             newest |-> IF p[c].op = "asks" THEN claim.floor ELSE p[c].newest])

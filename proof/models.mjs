@@ -5,11 +5,11 @@ import { WINDOW_MODELS } from './window-models.mjs';
  * The models, with their bounds. Constants are TLA+ text, or values; an array of texts is a set of strings. Every
  * module has the constant `Without`: the rules that are taken out.
  *
- * rules: the invariant that does not hold without a rule, with other constants where it needs them. assumptions: the
- * constants that drop an assumption, and the invariant that then does not hold. Only that
+ * rules: the invariant that does not hold without a rule, with other constants where it needs them; isLarge: it needs the
+ * larger bounds. assumptions: the constants that drop an assumption, and the invariant that then does not hold. Only that
  * invariant is checked.
  *
- * @typedef {{ invariant: string, constants?: Record<string, unknown> }} Expected
+ * @typedef {{ invariant: string, constants?: Record<string, unknown>, isLarge?: boolean }} Expected
  * @type {readonly { name: string, module: string, constants: Record<string, unknown>, large?: Record<string, unknown>,
  *   invariants: readonly string[], symmetry?: string, rules?: Record<string, string | Expected>,
  *   assumptions?: Record<string, Expected> }[]}

@@ -60,16 +60,17 @@ async function checkModel(model) {
   report(violated === undefined, `${name}: ${violated === undefined ? size : `${violated} does not hold`}`);
   if (violated !== undefined) printTrace(trace);
   rows.push({ model, kind: 'model', states, depth, isComplete, seconds, actions });
-  if (options.large) return;
-  for (const each of [...removals(model), ...drops(model)]) await expect(each, false);
+  const removed = removals(model).filter(({ isLarge }) => isLarge === options.large);
+  for (const each of [...removed, ...(options.large ? [] : drops(model))]) await expect(each, false);
 }
 
 function removals(model) {
   return Object.entries(model.rules ?? {}).map(([rule, expected]) => {
-    const { invariant, constants = {} } = typeof expected === 'string' ? { invariant: expected } : expected;
+    const given = typeof expected === 'string' ? { invariant: expected } : expected;
+    const { invariant, constants = {}, isLarge = false } = given;
     return {
-      ...{ model, rule, what: `without ${rule}`, invariant, invariants: [invariant] },
-      constants: { ...model.constants, ...constants, Without: [rule] },
+      ...{ model, rule, isLarge, what: `without ${rule}`, invariant, invariants: [invariant] },
+      constants: { ...model.constants, ...(isLarge ? model.large : {}), ...constants, Without: [rule] },
     };
   });
 }
@@ -122,7 +123,7 @@ function writeDocs() {
     ]);
   }
   const steps = rows.filter(({ kind }) => kind !== 'model');
-  if (steps.length > 0) {
+  if (!options.large && steps.length > 0) {
     writeSection('proof/README.md', 'removals', [
       '| taken out | model | does not hold | steps |',
       '| --- | --- | --- | --: |',

@@ -10,7 +10,10 @@ export const WINDOW_MODELS = [
   {
     ...{ ...WINDOW, name: 'windows', constants: { ...WINDOWS, Extensions: 1 } },
     large: { Drift: 3, Runs: 4 },
-    rules: { W1: 'Unique', W3: 'Unique', W5: 'Unique' },
+    rules: {
+      ...{ W1: 'Unique', W3: 'Unique', W5: 'Unique' },
+      W6: { invariant: 'Unique', isLarge: true },
+    },
   },
   {
     ...{ ...WINDOW, name: 'windows-workers', constants: { ...WINDOWS, Workers: '{1, 2}', Drift: 1 } },
