@@ -11,7 +11,7 @@ const BATCH = 'GET /api/segment/batch/leaf-segment-test?size=10000 HTTP/1.1\r\nh
 /** Connections on which nothing moves, and answers that nobody reads, end in any case after it. */
 const WAIT_MS = 60_000;
 /** For a stop that waits for nobody, without what this process waits for a processor. */
-const STOP_MS = 5000;
+const STOP_MS = 1000;
 
 let server: TestServer;
 const clients: Client[] = [];

@@ -10,7 +10,7 @@ const LAST_PORT = 32_000;
 const PARTS = 16;
 const PART_SIZE = Math.floor((LAST_PORT - FIRST_PORT) / PARTS);
 
-/** Ports that this process was given, and does not listen on yet, perhaps. */
+/** Ports that were returned, and perhaps nobody listens on yet. */
 const given = new Set<number>();
 
 /** Different ports that are currently free. */

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import threading
+import time
 import unittest
 from concurrent.futures import ThreadPoolExecutor
 from datetime import date, datetime, timezone
@@ -221,6 +222,7 @@ class Segments(unittest.TestCase):
 
     def test_close_ends_waiting_calls_and_threads(self) -> None:
         release = threading.Event()
+        before = threading.active_count()
         with FakeServer(lambda request, n: Reply(lost=True, hold=release)) as server, ThreadPoolExecutor(1) as pool:
             client = client_of(server)
             call = pool.submit(client.next, "order")
@@ -235,6 +237,10 @@ class Segments(unittest.TestCase):
             client.close()
             self.assertEqual([], [thread for thread in threading.enumerate() if thread.name == "leaf-ids"])
             release.set()
+        deadline = time.monotonic() + 10
+        while threading.active_count() > before + 1 and time.monotonic() < deadline:
+            time.sleep(0.01)  # the threads of the server end by themselves
+        self.assertGreaterEqual(before + 1, threading.active_count())
 
     def test_ids_of_threads_are_unique(self) -> None:
         with FakeServer() as server, client_of(server, segment=SegmentOptions(min_size=10, max_size=500)) as client:
