@@ -76,10 +76,12 @@ function removals(model) {
 }
 
 function drops(model) {
-  return Object.entries(model.assumptions ?? {}).map(([assumption, { constants, invariant }]) => ({
-    ...{ model, assumption, what: `without the assumption "${assumption}"`, invariant, invariants: [invariant] },
-    constants: { ...model.constants, ...constants, Without: [] },
-  }));
+  return Object.entries(model.assumptions ?? {}).map(
+    ([assumption, { constants, invariant, invariants = model.invariants }]) => ({
+      ...{ model, assumption, what: `without the assumption "${assumption}"`, invariant, invariants },
+      constants: { ...model.constants, ...constants, Without: [] },
+    }),
+  );
 }
 
 /** Checks that the model does not hold, and that the expected invariant is the reason. */
