@@ -67,6 +67,7 @@ describe('a cluster of three', () => {
 
     for (const each of cluster.servers) {
       await each.suspend();
+      await cluster.leader(cluster.servers.filter((other) => other !== each));
       await bounded(recovered(() => open({ endpoints: cluster.endpoints }).readRegistry()));
       await each.resume();
     }

@@ -27,7 +27,7 @@ export function numberPeriodsContract(name: string, open: () => Promise<Database
     function server(): Numbers {
       const failover = { gapSteps: 10, onFailover: () => undefined };
       const { numbers } = createStores(fixture.database, failover, {}, clock);
-      return new Numbers(numbers, clock, systemRandom, { waitMs: 5000 });
+      return new Numbers(numbers, clock, systemRandom, { waitMs: 20_000 });
     }
 
     async function take(key: string, from: Numbers, at = NOW): Promise<bigint> {

@@ -41,7 +41,7 @@ export function numbersContract(name: string, open: () => Promise<DatabaseFixtur
       return {
         segments: stores.segments,
         store: stores.numbers,
-        numbers: new Numbers(stores.numbers, clock, systemRandom, { waitMs: 5000 }),
+        numbers: new Numbers(stores.numbers, clock, systemRandom, { waitMs: 20_000 }),
       };
     }
 

@@ -24,7 +24,8 @@ describe('one of several databases', () => {
   });
   afterEach(async () => {
     for (const shard of opened.splice(0)) await shard.close();
-    await rm(directory, { recursive: true });
+    // An attempt that is under way may still make its file.
+    await rm(directory, { recursive: true, maxRetries: 10 });
   });
 
   function shardOf(onOpenFailed: () => void = () => undefined): Shard {
