@@ -6,8 +6,8 @@ import { until } from '../until';
 /** Longer than any test, because a primary without replica must not fall back to asynchronous replication. */
 const SEMI_SYNC_LIMIT_MS = 600_000;
 const APPLY_LIMIT_S = 60;
-const JOIN_ATTEMPTS = 6;
-const JOIN_LIMIT_MS = 5_000;
+const JOIN_ATTEMPTS = 15;
+const JOIN_LIMIT_MS = 2_000;
 const USER = 'replication';
 /** Of a replica that is being made: it would pass over what once came from a server with its own server_id. */
 const JOINING_ID = 99;

@@ -1,6 +1,16 @@
 import { TAGS } from '../world/database';
 import type { ChaosWorld } from '../world/world';
-import { type Call, type Code, type Draw, duration, type Fault, isHindered, NO_SEGMENT, type Plan } from './fault';
+import {
+  type Call,
+  type Code,
+  type Draw,
+  duration,
+  type Fault,
+  isHindered,
+  NO_SEGMENT,
+  NO_WORKER,
+  type Plan,
+} from './fault';
 
 /** A client of all servers has nowhere else to go. */
 const NO_SEGMENT_ANYWHERE: readonly Code[] = [...NO_SEGMENT, 'LEAF_SERVERS_UNAVAILABLE'];
@@ -124,7 +134,7 @@ export const FAILOVER_BEHIND: Draw = (random) => {
     const fault = plan.arm(world);
     const expected: Fault['expected'] = (call, others) => {
       const codes = fault.expected(call, others);
-      return call.mode === 'snowflake' && isHindered(call.server, others) ? [...codes, 'LEAF_NOT_READY'] : codes;
+      return call.mode === 'snowflake' && isHindered(call.server, others) ? [...codes, ...NO_WORKER] : codes;
     };
     return { ...fault, expected };
   };

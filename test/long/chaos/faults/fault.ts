@@ -11,6 +11,9 @@ export const NO_ANSWER: readonly Code[] = ['refused', 'reset', 'timeout'];
 /** Segment mode without its database, once the segments in memory are used up. */
 export const NO_SEGMENT: readonly Code[] = ['LEAF_SEGMENT_UNAVAILABLE', 'LEAF_STORE_UNAVAILABLE'];
 
+/** A server without a worker ID, and one whose registry did not answer its start in time. */
+export const NO_WORKER: readonly Code[] = ['LEAF_NOT_READY', 'LEAF_REGISTRY_UNREACHABLE'];
+
 /** A fault as it was drawn: all that is to be known before the world exists, so that a seed gives the same again. */
 export interface Plan {
   readonly kind: string;

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { GRACE_MS, REPORT_MS, type ChaosWorld } from '../world/world';
 import { FAILOVER_BEHIND } from './database-faults';
-import { type Draw, duration, isHindered, type Plan, serverOf, SHARING } from './fault';
+import { type Draw, duration, isHindered, NO_WORKER, type Plan, serverOf, SHARING } from './fault';
 
 function zookeeperFault(kind: string, holdMs: readonly [number, number], many: number): Draw {
   return (random): Plan => ({
@@ -51,8 +51,7 @@ export function emptied(kind: string, parts: readonly string[], empty: (world: C
     arm: (world) => ({
       begin: () => empty(world),
       end: () => Promise.resolve(),
-      expected: ({ server, mode }, others) =>
-        mode === 'snowflake' && isHindered(server, others) ? ['LEAF_NOT_READY'] : [],
+      expected: ({ server, mode }, others) => (mode === 'snowflake' && isHindered(server, others) ? NO_WORKER : []),
     }),
   });
 }

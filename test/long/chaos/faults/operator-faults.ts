@@ -1,5 +1,5 @@
 import { until } from '../../../support/until';
-import { type Draw, NO_ANSWER, SERVERS } from './fault';
+import { type Draw, NO_ANSWER, NO_WORKER, SERVERS } from './fault';
 
 const SETTLED_LIMIT_MS = 120_000;
 
@@ -18,7 +18,7 @@ const rollingRestart: Draw = () => ({
       }
     },
     end: () => Promise.resolve(),
-    expected: ({ server }) => (server === undefined ? [] : [...NO_ANSWER, 'LEAF_NOT_READY']),
+    expected: ({ server }) => (server === undefined ? [] : [...NO_ANSWER, ...NO_WORKER]),
   }),
 });
 

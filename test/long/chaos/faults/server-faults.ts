@@ -9,6 +9,7 @@ import {
   duration,
   type Fault,
   NO_ANSWER,
+  NO_WORKER,
   type Plan,
   serverOf,
   type ServerName,
@@ -47,7 +48,7 @@ export class ServerFault implements Fault {
 /** Of a start that waits for its database, too. */
 export const START_LIMIT_MS = 120_000;
 /** Processes do not start faster on a busy machine; until then nobody listens. */
-const RESTARTED = { segment: NO_ANSWER, snowflake: [...NO_ANSWER, 'LEAF_NOT_READY'] };
+const RESTARTED = { segment: NO_ANSWER, snowflake: [...NO_ANSWER, ...NO_WORKER] };
 
 const kill: Draw = (random) => {
   const name = random.pick(SERVERS);
