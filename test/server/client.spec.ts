@@ -102,7 +102,8 @@ describe('LeafClientModule', () => {
 
   it('closes with the application, and says what it drops', async () => {
     const log = jest.spyOn(Logger.prototype, 'log').mockReturnValue();
-    const app = await start(LeafClientModule.forRoot({ servers: [url] }));
+    // A request that is sent again would fetch more.
+    const app = await start(LeafClientModule.forRoot({ servers: [url], requestTimeoutMs: 30_000, timeoutMs: 30_000 }));
     const ids = app.get(IdService);
     await ids.nextId(TAG);
     await ids.snowflakes(3);

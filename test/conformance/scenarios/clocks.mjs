@@ -82,7 +82,8 @@ export const clocks = {
     await t.ready(driver);
     await issued(t, driver);
     await t.answered('extend', 'a PUT', isPut);
-    await sleep(150 + PROCESSING_MS);
+    // The window before would last for another second and more.
+    await sleep(1500);
     await refused(t, driver, 'window', ['LEAF_LEASE_EXPIRED'], 100);
   },
 

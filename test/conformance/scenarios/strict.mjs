@@ -72,17 +72,18 @@ export const strict = {
     await strictServer(t, async (request) => {
       if (slow) {
         slow = false;
-        await sleep(1200);
+        await sleep(3000);
       }
       return t.ranges.answer(request, { order: 'strict' });
     });
-    const driver = await t.start({ ...SINGLE, timeoutMs: 700, requestTimeoutMs: 3000 });
+    const driver = await t.start({ ...SINGLE, timeoutMs: 2000, requestTimeoutMs: 6000 });
     await t.next(driver, TAG, 1);
     slow = true;
     const first = t.next(driver, TAG, 1, 'any');
-    await sleep(600);
+    await sleep(1900);
     await Promise.all([first, t.next(driver, TAG, 1, 'any')]);
-    await sleep(300);
+    // Until it has come, if nobody waits for it any more.
+    await sleep(1500);
     for (let call = 0; call < 5; call++) await t.next(driver, TAG, 2);
     checkCalls(t);
   },

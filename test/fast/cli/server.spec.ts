@@ -71,7 +71,7 @@ describe('leaf with a server', () => {
       order: 'strict',
     });
     expect(await leafJson(['next', 'invoice', '-n', '3'], env)).toEqual({ tag: 'invoice', ids: ['10', '11', '12'] });
-    const { code, err } = await leaf(['next', 'invoice', '--timeout', '300'], env);
+    const { code, err } = await leaf(['next', 'invoice'], env);
     expect(code).toBe(1);
     expect(err).toContain('(LEAF_TAG_EXHAUSTED)');
   });

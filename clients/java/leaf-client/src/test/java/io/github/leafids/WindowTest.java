@@ -58,6 +58,7 @@ class WindowTest {
 
   @Test
   void acquiresExtendsAndReleases() throws InterruptedException {
+    server.windowMs = 5000;
     ids = builder().build();
     assertEquals("LEAF_NOT_READY", refusal());
     ids.ready();
@@ -82,6 +83,7 @@ class WindowTest {
 
   @Test
   void sendsTheSameLeaseAndMarkUntilAnAnswerArrives() throws InterruptedException {
+    server.windowMs = 5000;
     server.rules.add(TestServer.Request::lose);
     server.rules.add(request -> request.send(502, "text/html", ""));
     ids = builder().build();
