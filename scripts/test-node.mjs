@@ -28,10 +28,14 @@ function test(version) {
     // node-gyp uses these headers for native modules and does not download them.
     npm_config_nodedir: dirname(dirname(node)),
   };
-  const installed = run(node, [NPM, 'ci', '--no-audit', '--no-fund'], { cwd: checkout, env, stdio: 'pipe' });
+  const installed = run(node, [NPM, 'ci', '--no-audit', '--no-fund', '--prefer-offline'], {
+    cwd: checkout,
+    env,
+    stdio: 'pipe',
+  });
   if (installed.includes('EBADENGINE')) throw new Error(`npm ci on Node ${version}:\n${installed}`);
   run(node, tests, { cwd: checkout, env, stdio: 'inherit' });
-  rmSync(checkout, { recursive: true });
+  rmSync(checkout, { recursive: true, maxRetries: 10, retryDelay: 200 });
 }
 
 /** Copies tracked and untracked files to a new folder: node_modules of this checkout is for another version of Node. */

@@ -118,8 +118,9 @@ describe('the stream', () => {
     expect(tagsIn(reader)).toEqual([[TAG, 'one', 'two']]);
 
     expect(await text(port, '/api/segment/get/two')).toBe('1');
-    const changed = await reader.next<SegmentsView>('segments', ({ tags }) => tags[0]?.issued === 1);
-    expect(changed.tags).toMatchObject([{ tag: 'two', issued: 1, position: '2' }]);
+    const changed = await reader.next<SegmentsView>('segments', ({ tags }) => tags.some(({ issued }) => issued === 1));
+    expect(changed.tags).toContainEqual(expect.objectContaining({ tag: 'two', issued: 1, position: '2' }));
+    expect(changed.tags.map(({ tag }) => tag)).not.toContain(TAG);
 
     await admin(port, 'DELETE', '/api/tags/one');
     expect(await reader.next<RemovedView>('removed')).toEqual({ tags: ['one'] });
@@ -129,7 +130,9 @@ describe('the stream', () => {
     await reader.next<SegmentsView>('segments', ({ tags }) => tags.some(({ tag }) => tag === 'one'), from);
     await admin(port, 'POST', '/api/tags/one/pause');
     const paused = await reader.next<SegmentsView>('segments', ({ tags }) => tags.some((tag) => tag.paused), from);
-    expect(paused.tags).toMatchObject([{ tag: 'one', paused: true }]);
+    // A sample of the rates in the same round changes "two" as well.
+    expect(paused.tags).toContainEqual(expect.objectContaining({ tag: 'one', paused: true }));
+    expect(paused.tags.map(({ tag }) => tag)).not.toContain(TAG);
     expect(reader.all('removed')).toHaveLength(1);
   });
 

@@ -17,8 +17,15 @@ export function exchange(port: number, { bytes, cuts }: ByteStream): Promise<Exc
     let end: Exchange['end'] = 'closed';
     socket.setEncoding('latin1').on('data', (text: string) => (received += text));
     socket.setTimeout(QUIET_MS, () => {
-      end = 'waiting';
-      socket.destroy();
+      const { bytesRead } = socket;
+      // After a pause of the process, timers run before what has arrived is read.
+      setImmediate(() =>
+        setImmediate(() => {
+          if (socket.destroyed || socket.bytesRead > bytesRead) return;
+          end = 'waiting';
+          socket.destroy();
+        }),
+      );
     });
     socket.on('error', () => (end = 'reset'));
     socket.on('close', () => resolve({ received, end }));
