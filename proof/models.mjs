@@ -6,8 +6,8 @@ import { WINDOW_MODELS } from './window-models.mjs';
  * module has the constant `Without`: the rules that are taken out.
  *
  * rules: the invariant that does not hold without a rule, with other constants where it needs them; isLarge: it needs the
- * larger bounds. assumptions: the constants that drop an assumption, and the invariant that then does not hold; `invariants` are
- * those that are checked, by default all.
+ * larger bounds. assumptions: the constants that drop an assumption, and the invariant that then does not hold;
+ * `invariants` are those that are checked, by default all.
  *
  * @typedef {{ invariant: string, constants?: Record<string, unknown>, isLarge?: boolean,
  *   invariants?: readonly string[] }} Expected

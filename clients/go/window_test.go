@@ -199,10 +199,10 @@ func TestTheWindowIsExtendedAtItsHalf(t *testing.T) {
 		t.Fatal(err)
 	}
 	until := c.Snapshot().Window.Until
-	for c.Snapshot().Window.Until == until && time.Since(from) < 9*time.Second {
+	for c.Snapshot().Window.Until == until && time.Since(from) < 8*time.Second {
 		time.Sleep(5 * time.Millisecond)
 	}
-	if took := time.Since(from); took < 4500*time.Millisecond || took > 8*time.Second {
+	if took := time.Since(from); took < 4500*time.Millisecond || took > 7*time.Second {
 		t.Fatalf("extended after %v", took)
 	}
 	put := s.requests("PUT")[0].body

@@ -20,8 +20,8 @@ import { TcpProxy } from '../../support/http/tcp-proxy';
 import { until } from '../../support/until';
 
 const TAG = 'leaf-segment-test';
-/** The limits of a statement and of a new connection, and time for all else; a large table may be moved for 60 s. */
-const BOUND_MS = 10 * 2000;
+/** The limits of a statement and of a new connection, and as much for all else; a large table may be moved for 60 s. */
+const BOUND_MS = 3 * 2000;
 const LOCKED = "SELECT 1 FROM pg_stat_activity WHERE wait_event_type = 'Lock'";
 
 interface Engine {

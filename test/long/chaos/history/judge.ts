@@ -1,4 +1,4 @@
-import { type Call, NO_WORKER } from '../faults/fault';
+import type { Call } from '../faults/fault';
 import type { FaultRecord } from './fault-record';
 import type { Mode } from './history';
 import { isBare, isPassing } from './passing-tags';
@@ -33,7 +33,7 @@ const ANY_TIME: readonly string[] = ['timeout'];
 const WHEN_BUSY: readonly string[] = [
   ...ANY_TIME,
   'LEAF_LEASE_EXPIRED',
-  ...NO_WORKER,
+  'LEAF_NOT_READY',
   'LEAF_OVERLOADED',
   'LEAF_SEGMENT_UNAVAILABLE',
   'LEAF_SERVERS_UNAVAILABLE',

@@ -4,14 +4,10 @@ import type { FaultRecord } from './fault-record';
 const BOUND_MS = 5000;
 /** A process starts; in a young registry it waits for the lease TTL of 8 s and the allowed clock offset of 5 s. */
 const START_MS = 15_000;
-/** The database starts and recovers, and its replica joins it. */
-const DATABASE_MS = 10_000;
 /** Members start and elect a leader, a session ends after 10 s, and a server tries again after pauses of up to 10 s. */
-const ZOOKEEPER_MS = 20_000;
+const ZOOKEEPER_MS = 15_000;
 
 const LONGER: Readonly<Record<string, number>> = {
-  'database-kill': DATABASE_MS,
-  'database-outage': DATABASE_MS,
   'server-kill': START_MS,
   'server-kill-clock-back': START_MS,
   'server-kill-old-data': START_MS,
